@@ -1,0 +1,1 @@
+"""The task: find personal data in Indian documents. Imports no torch."""
