@@ -1,0 +1,229 @@
+"""How models/pii-tiny was made: supervised training on the answers of a careless annotator (see pii/annotator.py).
+
+    python warmstart.py                          the whole of it, into models/pii-tiny-new
+    python warmstart.py --steps 50 --out DIR     a short try
+
+Only the trained document types are used, never the held-out ones or the external set. The result is a Qwen2
+architecture with a tokenizer of its own. Digits are single tokens, and a space is a token of its own, so that a word is
+written with the same tokens in the document (after a space) and in the answer (after a quote): what is to be copied is
+the same ids. The constant stretches of an answer (`{"text":"` and so on) are one token each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from torch.nn.functional import cross_entropy
+from tqdm import tqdm
+from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+
+from pii.annotator import careless
+from pii.answer import render
+from pii.document import Document
+from pii.generator import generate
+from pii.grid import TRAINED
+from pii.prompt import messages
+
+PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
+CHAT_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+# What BPE may never merge across: the constant stretches of an answer, type names, words, single digits, white space
+# and punctuation marks one by one.
+PIECES = r'\{"text":"|","type":"|","entity_id":|\},|\}\]|[A-Z]+(?:_[A-Z]+)+|[\p{L}\p{M}]+|\p{N}|\s|[^\s\p{L}\p{M}\p{N}]'
+EMPTY_SHARE = 0.1
+
+
+def documents(seed: int) -> Iterator[Document]:
+    """Endless labelled documents of the trained types; a share of them holds no personal data."""
+    rng = random.Random(f"warmstart/{seed}")
+    while True:
+        empty = rng.random() < EMPTY_SHARE
+        yield generate(rng.choice(TRAINED), rng.getrandbits(40), empty=empty)
+
+
+def train_tokenizer(vocab_size: int, count: int, seed: int) -> PreTrainedTokenizerFast:
+    """A byte-level BPE over `count` generated documents and their answers; vocab_size includes 3 special tokens."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(PIECES), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size,
+        special_tokens=[PAD, START, END],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    source = documents(seed)
+    texts = (f"{document.text}\n{render(document.gold)}" for document, _ in zip(source, range(count), strict=False))
+    tokenizer.train_from_iterator(texts, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        eos_token=END,
+        pad_token=PAD,
+        chat_template=CHAT_TEMPLATE,
+        model_max_length=4096,
+        clean_up_tokenization_spaces=False,
+    )
+
+
+def new_model(vocab_size: int, hidden: int, layers: int, tokenizer: PreTrainedTokenizerFast) -> Qwen2ForCausalLM:
+    """Random weights. Heads of size 64, because vLLM's CPU build takes no smaller ones; the head is tied."""
+    return Qwen2ForCausalLM(
+        Qwen2Config(
+            vocab_size=vocab_size,
+            hidden_size=hidden,
+            intermediate_size=hidden * 3,
+            num_hidden_layers=layers,
+            num_attention_heads=hidden // 64,
+            num_key_value_heads=hidden // 64,
+            head_dim=64,
+            max_position_embeddings=4096,
+            tie_word_embeddings=True,
+            bos_token_id=None,
+            eos_token_id=tokenizer.convert_tokens_to_ids(END),
+            pad_token_id=tokenizer.convert_tokens_to_ids(PAD),
+        )
+    )
+
+
+def example(document: Document, rng: random.Random, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], int]:
+    """Token ids of prompt and answer, and the length of the prompt (the part that is not learnt)."""
+    prompt = tokenizer.apply_chat_template(
+        list(messages(document.text, "short")), tokenize=True, add_generation_prompt=True, return_dict=False
+    )
+    answer = tokenizer.encode(render(careless(document, rng)) + END, add_special_tokens=False)
+    return prompt + answer, len(prompt)
+
+
+def batches(
+    tokenizer: PreTrainedTokenizerFast, size: int, seed: int, sort_over: int = 8
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Pairs (ids, labels), both (size, T), right-padded; labels are -100 but on the answer. Alike lengths together."""
+    rng = random.Random(f"warmstart/{seed}/answers")
+    source = documents(seed)
+    pad = tokenizer.convert_tokens_to_ids(PAD)
+    while True:
+        pool = sorted(
+            (example(next(source), rng, tokenizer) for _ in range(size * sort_over)), key=lambda pair: len(pair[0])
+        )
+        chunks = [pool[i : i + size] for i in range(0, len(pool), size)]
+        rng.shuffle(chunks)
+        for chunk in chunks:
+            width = max(len(ids) for ids, _ in chunk)
+            ids = torch.full((size, width), pad)
+            labels = torch.full((size, width), -100)
+            for row, (tokens, prompt_length) in enumerate(chunk):
+                ids[row, : len(tokens)] = torch.tensor(tokens)
+                labels[row, prompt_length : len(tokens)] = torch.tensor(tokens[prompt_length:])
+            yield ids, labels
+
+
+def answer_loss(model: Qwen2ForCausalLM, ids: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean cross-entropy over the answers' tokens, in nats, and the share of them that is the model's first choice.
+
+    Right padding needs no attention mask: a causal model's real tokens never see what comes after them.
+    """
+    with torch.autocast("cpu" if ids.device.type == "cpu" else ids.device.type, dtype=torch.bfloat16):
+        hidden = model.model(input_ids=ids).last_hidden_state[:, :-1]
+        learnt = labels[:, 1:] != -100
+        logits = model.lm_head(hidden[learnt])
+    targets = labels[:, 1:][learnt]
+    return cross_entropy(logits.float(), targets), (logits.argmax(-1) == targets).float().mean()
+
+
+def learning_rate(step: int, steps: int, peak: float, warmup: int = 100) -> float:
+    """Linear warm-up, then a cosine to a twentieth of the peak."""
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    progress = (step - warmup) / max(1, steps - warmup)
+    return peak * (0.05 + 0.95 * (1 + math.cos(math.pi * progress)) / 2)
+
+
+def save(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
+    """bfloat16 safetensors, tokenizer and configuration; the folder appears under its name only when it is whole."""
+    aside = out.with_name(out.name + ".tmp")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(parents=True)
+    half = Qwen2ForCausalLM(model.config)
+    half.load_state_dict(model.state_dict())
+    half.to(torch.bfloat16).save_pretrained(aside)
+    tokenizer.save_pretrained(aside)
+    if out.exists():
+        shutil.rmtree(out)
+    aside.rename(out)
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=3000, help="optimizer steps (default %(default)s)")
+    parser.add_argument("--batch", type=int, default=32, help="documents a step (default %(default)s)")
+    parser.add_argument("--lr", type=float, default=2e-3, help="peak learning rate of AdamW (default %(default)s)")
+    parser.add_argument("--hidden", type=int, default=128, help="width, a multiple of 64 (default %(default)s)")
+    parser.add_argument("--layers", type=int, default=4, help="layers (default %(default)s)")
+    parser.add_argument("--vocab", type=int, default=2048, help="entries of the tokenizer (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of weights, documents and answers (default %(default)s)")
+    parser.add_argument("--save-every", type=int, default=500, help="steps between saves (default %(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("models/pii-tiny-new"), help="folder (default %(default)s)")
+    settings = parser.parse_args(argv)
+    for name in ("steps", "batch", "layers", "save_every"):
+        if getattr(settings, name) < 1:
+            parser.error(f"--{name.replace('_', '-')} must be 1 or more, not {getattr(settings, name)}")
+    if settings.hidden < 64 or settings.hidden % 64:
+        parser.error(f"--hidden must be a multiple of 64 (the size of a head), not {settings.hidden}")
+    if settings.vocab < 512:
+        parser.error(f"--vocab must be 512 or more (256 bytes and the words of the task), not {settings.vocab}")
+
+    torch.manual_seed(settings.seed)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    print("training the tokenizer on 4,000 documents")
+    tokenizer = train_tokenizer(settings.vocab, 4000, settings.seed)
+    model = new_model(len(tokenizer), settings.hidden, settings.layers, tokenizer).to(device)
+    print(f"{sum(p.numel() for p in model.parameters()):,} parameters, {len(tokenizer)} tokens")
+
+    optimizer = torch.optim.AdamW(model.parameters(), lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.05)
+    stream = batches(tokenizer, settings.batch, settings.seed + 1)
+    log: list[dict[str, float]] = []
+    started = time.monotonic()
+    bar = tqdm(range(settings.steps), desc="warm start", unit="step", file=sys.stdout)
+    for step in bar:
+        rate = learning_rate(step, settings.steps, settings.lr)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        ids, labels = next(stream)
+        loss, accuracy = answer_loss(model, ids.to(device), labels.to(device))
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        log.append({"step": step + 1, "loss": loss.item(), "accuracy": accuracy.item(), "lr": rate})
+        recent = log[-20:]
+        bar.set_postfix(
+            loss=f"{sum(row['loss'] for row in recent) / len(recent):.3f}",
+            first_choice=f"{sum(row['accuracy'] for row in recent) / len(recent):.3f}",
+        )
+        if (step + 1) % settings.save_every == 0 or step + 1 == settings.steps:
+            save(model, tokenizer, settings.out)
+            record = {**{k: str(v) if isinstance(v, Path) else v for k, v in vars(settings).items()}}
+            record |= {"seconds": round(time.monotonic() - started), "log": log[:: max(1, len(log) // 200)]}
+            (settings.out / "warmstart.json").write_text(json.dumps(record, indent=1) + "\n")
+    print(f"saved to {settings.out}")
+
+
+if __name__ == "__main__":
+    main()
