@@ -8,6 +8,10 @@ from typing import Literal
 FinishReason = Literal["stop", "length"]
 
 
+class SamplerError(RuntimeError):
+    """A sampler that cannot go on (an engine that died, for instance): one line, what happened and where to look."""
+
+
 @dataclass(frozen=True)
 class Completion:
     """One sampled answer.
