@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -15,13 +16,13 @@ from pii.entities import NUMBER_TYPES
 # A pair whose token F1 is lower is no pair.
 MIN_WEIGHT = 0.5
 
-# What a pair of equal type gets on top while pairs are chosen (never in a weight). 48 of them add up to less than any two
-# sums of F1s that differ can differ by in practice, and to more than the rounding of such a sum.
+# The share of its weight that a pair of equal type gets on top while pairs are chosen (never in a weight). Small against
+# any real difference between two sums of F1s, large against the rounding of such a sum.
 _SAME_TYPE_BONUS = 1e-9
 
-# Zero-width and bidi controls, which can hide a value from a comparison: soft hyphen, Arabic letter mark, Mongolian vowel
-# separator, ZWSP, ZWNJ, ZWJ, LRM, RLM, embeddings and overrides, word joiner, isolates, byte-order mark.
-_INVISIBLE = (
+# Zero-width and bidi controls, which can hide a value from a comparison: soft hyphen, Arabic letter mark, Mongolian
+# vowel separator, ZWSP to RLM, embeddings and overrides, word joiner, isolates, byte-order mark.
+_INVISIBLE = [
     0xAD,
     0x61C,
     0x180E,
@@ -30,7 +31,7 @@ _INVISIBLE = (
     0x2060,
     *range(0x2066, 0x206A),
     0xFEFF,
-)
+]
 _APOSTROPHES = "\u2018\u2019\u201b\u02b9\u02bb\u02bc\u02bd\u2032\u00b4`\uff07"
 # Dashes that are not in Unicode's category Pd.
 _OTHER_DASHES = "\u2212\u2043\u02d7"
@@ -47,8 +48,8 @@ def fold(text: str, number: bool = False) -> str:
     """The form in which texts are compared; folding twice changes nothing.
 
     NFKC, no zero-width and bidi characters, ASCII digits for every script's, one dash, one apostrophe, casefold, single
-    spaces. Combining marks stay: Devanagari's vowel signs are such marks, and names differ by them. number=True also drops
-    spaces, hyphens and dots, which a number is written with or without.
+    spaces. Combining marks stay: Devanagari's vowel signs are such marks, and names differ by them. number=True also
+    drops spaces, hyphens and dots, which a number is written with or without.
     """
     # Apostrophes go first, because NFKC makes a space and an accent of U+00B4; NFKC goes twice, because casefold can
     # undo it; the plain characters are mapped last, because each of the others can bring them forth.
@@ -61,6 +62,7 @@ def fold(text: str, number: bool = False) -> str:
     return " ".join(folded.split())
 
 
+@cache
 def _plain(char: str) -> str:
     digit = unicodedata.decimal(char, None)
     if digit is not None:
@@ -104,7 +106,7 @@ def pair(gold: Sequence[Mention], predicted: Sequence[Mention]) -> list[tuple[in
 
     A weight is the token-multiset F1 of the two texts, 2 * shared / (tokens of one + tokens of the other), and at least
     0.5. Both texts are folded as the gold mention's type is, so that a number found under a wrong type is still found.
-    Among equally good pairings those with more equal types win; what then is still equal is decided by the mentions
+    Among equally good pairings those with more weight on equal types win; what then is still equal is decided by the mentions
     themselves, never by their place in the list or by the number an entity happens to have.
     """
     if not gold or not predicted:
@@ -112,7 +114,7 @@ def pair(gold: Sequence[Mention], predicted: Sequence[Mention]) -> list[tuple[in
     gold_order, predicted_order = canonical_order(gold), canonical_order(predicted)
     weights = _weights([gold[i] for i in gold_order], [predicted[j] for j in predicted_order])
     same = np.array([[gold[i].type == predicted[j].type for j in predicted_order] for i in gold_order])
-    rows, columns = linear_sum_assignment(weights + _SAME_TYPE_BONUS * (same & (weights > 0)), maximize=True)
+    rows, columns = linear_sum_assignment(weights * (1 + _SAME_TYPE_BONUS * same), maximize=True)
     return sorted(
         (gold_order[row], predicted_order[column], float(weights[row, column]))
         for row, column in zip(rows, columns, strict=True)

@@ -1,0 +1,45 @@
+"""Whether a predicted text stands in the document at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pii.document import Mention
+from pii.entities import NUMBER_TYPES
+from pii.matching import fold, is_separator, is_word
+
+
+def grounded_share(document: str, predicted: Sequence[Mention]) -> float:
+    """The share of predictions that stand in the document; 0 where there are none.
+
+    Both texts are folded (numbers also without spaces, hyphens and dots, as the prediction's own type says), and the place
+    must not begin or end inside a run of letters, marks and digits: `Ram` does not stand in `Ramesh`.
+    """
+    if not predicted:
+        return 0.0
+    folded = fold(document)
+    # Folding the document as a number would also lose its word boundaries, so each kept character remembers its place.
+    kept = [place for place, char in enumerate(folded) if not is_separator(char)]
+    squeezed = "".join(folded[place] for place in kept)
+
+    def stands(mention: Mention) -> bool:
+        if mention.type in NUMBER_TYPES:
+            return _stands(fold(mention.text, number=True), squeezed, kept, folded)
+        return _stands(fold(mention.text), folded, range(len(folded)), folded)
+
+    return sum(map(stands, predicted)) / len(predicted)
+
+
+def _stands(text: str, searched: str, places: Sequence[int], folded: str) -> bool:
+    """Whether `text` occurs in `searched`, whose character k is folded[places[k]], on word boundaries of `folded`."""
+    if not text:
+        return False
+    at = searched.find(text)
+    while at >= 0:
+        first, last = places[at], places[at + len(text) - 1]
+        cut_before = first > 0 and is_word(folded[first - 1]) and is_word(folded[first])
+        cut_after = last + 1 < len(folded) and is_word(folded[last]) and is_word(folded[last + 1])
+        if not (cut_before or cut_after):
+            return True
+        at = searched.find(text, at + 1)
+    return False
