@@ -25,7 +25,7 @@ class City(NamedTuple):
 
 
 class State(NamedTuple):
-    """name, code (of licences and vehicles), offices (RTOs are numbered 1 to this), pin_prefixes (2 or 3 digits each)."""
+    """name, code (of licences and vehicles), offices (RTOs are numbered 1 to this), pin_prefixes (2-3 digits each)."""
 
     name: str
     code: str
