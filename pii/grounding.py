@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from pii.document import Mention
 from pii.entities import NUMBER_TYPES
@@ -12,8 +13,8 @@ from pii.matching import fold, is_separator, is_word
 def grounded_share(document: str, predicted: Sequence[Mention]) -> float:
     """The share of predictions that stand in the document; 0 where there are none.
 
-    Both texts are folded (numbers also without spaces, hyphens and dots, as the prediction's own type says), and the place
-    must not begin or end inside a run of letters, marks and digits: `Ram` does not stand in `Ramesh`.
+    Both texts are folded (numbers also without spaces, hyphens and dots, as the prediction's own type says), and the
+    place must not begin or end inside a run of letters, marks and digits: `Ram` does not stand in `Ramesh`.
     """
     if not predicted:
         return 0.0
@@ -22,12 +23,15 @@ def grounded_share(document: str, predicted: Sequence[Mention]) -> float:
     kept = [place for place, char in enumerate(folded) if not is_separator(char)]
     squeezed = "".join(folded[place] for place in kept)
 
-    def stands(mention: Mention) -> bool:
-        if mention.type in NUMBER_TYPES:
-            return _stands(fold(mention.text, number=True), squeezed, kept, folded)
-        return _stands(fold(mention.text), folded, range(len(folded)), folded)
+    # Equal texts are looked up once: an answer may repeat one text 48 times.
+    @cache
+    def stands(text: str, number: bool) -> bool:
+        if number:
+            return _stands(text, squeezed, kept, folded)
+        return _stands(text, folded, range(len(folded)), folded)
 
-    return sum(map(stands, predicted)) / len(predicted)
+    texts = [(mention.text, mention.type in NUMBER_TYPES) for mention in predicted]
+    return sum(stands(fold(text, number), number) for text, number in texts) / len(predicted)
 
 
 def _stands(text: str, searched: str, places: Sequence[int], folded: str) -> bool:

@@ -16,8 +16,8 @@ from pii.entities import NUMBER_TYPES
 # A pair whose token F1 is lower is no pair.
 MIN_WEIGHT = 0.5
 
-# The share of its weight that a pair of equal type gets on top while pairs are chosen (never in a weight). Small against
-# any real difference between two sums of F1s, large against the rounding of such a sum.
+# The share of its weight that a pair of equal type gets on top while pairs are chosen (never in a weight). Small
+# against any real difference between two sums of F1s, large against the rounding of such a sum.
 _SAME_TYPE_BONUS = 1e-9
 
 # Zero-width and bidi controls, which can hide a value from a comparison: soft hyphen, Arabic letter mark, Mongolian
@@ -106,8 +106,8 @@ def pair(gold: Sequence[Mention], predicted: Sequence[Mention]) -> list[tuple[in
 
     A weight is the token-multiset F1 of the two texts, 2 * shared / (tokens of one + tokens of the other), and at least
     0.5. Both texts are folded as the gold mention's type is, so that a number found under a wrong type is still found.
-    Among equally good pairings those with more weight on equal types win; what then is still equal is decided by the mentions
-    themselves, never by their place in the list or by the number an entity happens to have.
+    Among equally good pairings those with more weight on equal types win; what then is still equal is decided by the
+    mentions themselves, never by their place in the list or by the number an entity happens to have.
     """
     if not gold or not predicted:
         return []

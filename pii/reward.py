@@ -37,8 +37,8 @@ def score(document: str, gold: Sequence[Mention], completion: str, weights: Mapp
     """The reward of one completion: the weighted mean of the parts that are defined for it.
 
     A completion that does not parse scores 0 in every part (gate False, the reason kept). coreference is a part only
-    where gold or answer link two mentions; elsewhere the other weights are scaled to sum to 1. Nothing found where there
-    is nothing scores 1, anything found there 0. Weights that are not given count as 0; the others must be as
+    where gold or answer link two mentions; elsewhere the other weights are scaled to sum to 1. Nothing found where
+    there is nothing scores 1, anything found there 0. Weights that are not given count as 0; the others must be as
     check_weights says.
     """
     check_weights(weights)
@@ -80,9 +80,7 @@ def check_weights(weights: Mapping[str, float]) -> None:
         if not math.isfinite(weight) or weight < 0:
             raise ValueError(f"reward weight {name}={weight} must be finite and not negative")
     if not any(weight > 0 for name, weight in weights.items() if name != "coreference"):
-        raise ValueError(
-            "give some reward part besides coreference a weight above 0: coreference is not always defined"
-        )
+        raise ValueError("some part besides coreference needs a weight above 0: coreference is not always defined")
 
 
 def _coreference(
