@@ -1,0 +1,64 @@
+"""More than one process: each samples and trains its share of a step's prompts, and gradients are summed by hand.
+
+No DDP wrapper. Every process divides by the same denominator, counted over all of them, so the sum of their gradients
+is the gradient of the whole step however the prompts were shared out. A process with nothing to learn adds zeros and
+takes part in the same calls as the others, so nobody waits for it. With one process these calls do nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from accelerate import Accelerator
+
+from grpo.config import Config, SettingsError
+
+T = TypeVar("T")
+
+
+def several() -> bool:
+    return dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
+
+
+def gather(value: T) -> list[T]:
+    """The values of all processes, in rank order, on every process. Values are small Python objects."""
+    if not several():
+        return [value]
+    gathered: list[Any] = [None] * dist.get_world_size()
+    dist.all_gather_object(gathered, value)
+    return gathered
+
+
+def sum_gradients(model: torch.nn.Module) -> None:
+    """Replaces every parameter's gradient by its sum over all processes; a missing gradient counts as zero."""
+    for parameter in model.parameters():
+        if not parameter.requires_grad:
+            continue
+        if parameter.grad is None:
+            parameter.grad = torch.zeros_like(parameter)
+        if several():
+            dist.all_reduce(parameter.grad)
+
+
+def accelerator(config: Config) -> Accelerator:
+    """Device, compute type, processes and tracker. Raises SettingsError where the tracker's package is missing."""
+    if config.log_with and importlib.util.find_spec(config.log_with) is None:
+        raise SettingsError(
+            f"--log-with {config.log_with}: that package is not installed; pip install {config.log_with}"
+        )
+    on_gpu = torch.cuda.is_available()
+    bfloat16 = config.precision == "bfloat16" or (config.precision == "auto" and on_gpu)
+    made = Accelerator(
+        cpu=not on_gpu,
+        mixed_precision="bf16" if bfloat16 else "no",
+        log_with=config.log_with or None,
+        project_dir=config.out,
+    )
+    if config.log_with:
+        settings = {name: value for name, value in dataclasses.asdict(config).items() if value is not None}
+        made.init_trackers("grpo-pii", config=settings)
+    return made

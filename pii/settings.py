@@ -1,0 +1,56 @@
+"""The PII task's own settings: dataclass fields from which the command line and config.json are made.
+
+What the metadata of a field means is said in grpo.settings, which reads it; this file imports nothing of the trainer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pii.reward import WEIGHTS
+
+GROUP = "task"
+
+
+def _setting(default: Any, doc: str, **metadata: Any) -> Any:
+    return field(default=default, metadata={"doc": doc, "group": GROUP, **metadata})
+
+
+@dataclass(frozen=True, kw_only=True)
+class PiiSettings:
+    """What the documents are and how answers are scored."""
+
+    task_seed: int = _setting(0, "seed of the documents", minimum=0)
+    prompt_style: Literal["full", "short"] = _setting(
+        "full", "prompt with every type explained, or one line for a model that was made for the task"
+    )
+    empty_share: float = _setting(
+        0.1, "share of training documents without any personal data", minimum=0.0, maximum=1.0
+    )
+    reward_weights: str = _setting(
+        "",
+        "weights of the reward's parts that differ from the usual, such as recall=0.4,precision=0.25,type=0.1",
+        auto=",".join(f"{name}={weight}" for name, weight in WEIGHTS.items()),
+    )
+    probe: str = _setting(
+        "", "probe.json of this model: document types that had nothing to learn are left out", auto="all trained types"
+    )
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """All parts with their weights. Raises ValueError naming the entry that cannot be read."""
+        found = dict(WEIGHTS)
+        for entry in filter(None, self.reward_weights.split(",")):
+            name, _, number = entry.partition("=")
+            if name not in WEIGHTS:
+                raise ValueError(f"--reward-weights {entry!r}: no such part; the parts are {', '.join(WEIGHTS)}")
+            try:
+                found[name] = float(number)
+            except ValueError:
+                raise ValueError(f"--reward-weights {entry!r}: write it as {name}=0.3") from None
+            if not 0 <= found[name] < float("inf"):
+                raise ValueError(f"--reward-weights {entry!r}: a weight is a finite number, 0 or more")
+        if not any(found.values()):
+            raise ValueError("--reward-weights: every weight is 0; at least one part must count")
+        return found
