@@ -58,7 +58,7 @@ def fold(text: str, number: bool = False) -> str:
     if not folded.isascii():
         folded = unicodedata.normalize("NFKC", "".join(map(_plain, folded)))
     if number:
-        return "".join(char for char in folded if not is_separator(char))
+        return unicodedata.normalize("NFKC", "".join(char for char in folded if not is_separator(char)))
     return " ".join(folded.split())
 
 
