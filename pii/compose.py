@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from pii import addresses, lookalikes, names, values
-from pii.grid import DISTRACTORS, FAMILIES, Key
+from pii import lookalikes, names
+from pii.cast import Cast, Entity
+from pii.grid import DISTRACTORS, Key
 from pii.styles import STYLES
 from pii.styles.style import Phrases
 
 _SLOT = re.compile(r"\{(\w*)\}")
 _TYPE_SLOT = re.compile(r"\{([A-Z_]+)\}")
 _DATES = ("%d/%m/%Y", "%d-%m-%Y", "%d %b %Y", "%d.%m.%Y", "%d-%b-%y")
-# What a second person is not asked for, and what a form does wrap over two lines.
-_FIRST_ONLY = frozenset({"URL", "IP_ADDRESS"})
-_WRAPPED = {"ADDRESS": 0.4, "AADHAAR": 0.08, "BANK_ACCOUNT": 0.05, "CREDIT_CARD": 0.05}
-# By the first letter of S/o, D/o, W/o, C/o and their kin; a father where it is none of these.
-_RELATIVES = {"w": "husband", "c": "guardian", "प": "father"}
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _RELATION_SHARE = 0.3
 
 
@@ -34,37 +30,6 @@ class Piece(NamedTuple):
 
 Unit = list[Piece]
 Field = tuple[str, Unit]
-
-
-@dataclass
-class Entity:
-    """One thing to be found. owner 0 is the first person. person: the owner, or the person itself for a PERSON."""
-
-    number: int
-    type: str
-    owner: int
-    person: names.Person
-
-
-def _draw_types(rng: random.Random, key: Key) -> list[tuple[str, int]]:
-    """d entity types with the number of their owner; no owner has one type twice."""
-    family = FAMILIES[key.family]
-    if key.entities == 1:
-        return [("PERSON" if key.forms > 1 or rng.random() < 0.3 else rng.choice(family), 0)]
-    first = min(key.entities, len(family))
-    if key.entities > 2 and rng.random() < 0.45:
-        first = rng.randint((key.entities + 1) // 2, first)
-    drawn: list[tuple[str, int]] = []
-    owner = 0
-    while len(drawn) < key.entities:
-        others = [type for type in family if type != "PERSON" and not (owner and type in _FIRST_ONLY)]
-        rng.shuffle(others)
-        size = first if owner == 0 else min(key.entities - len(drawn), len(others) + 1, 5)
-        # One document in ten names nobody; a second person is always named, as its values are told apart by that.
-        named = owner > 0 or key.forms > 1 or rng.random() < 0.9 or size > len(others)
-        drawn += [(type, owner) for type in (["PERSON", *others] if named else others)[:size]]
-        owner += 1
-    return drawn
 
 
 class Sentence(NamedTuple):
@@ -83,57 +48,28 @@ class Draft:
         self.skeleton = rng.choice(self.style.skeletons)
         self.now = datetime(2019, 1, 1) + timedelta(days=rng.randrange(2500), minutes=rng.randrange(480, 1260))
         self.date_format = rng.choice(_DATES)
-        types = [] if empty else _draw_types(rng, key)
-        owners = range(1 + max((owner for _, owner in types), default=0))
-        people = [names.person(rng, forms=1 if owner else key.forms) for owner in owners]
-        self.entities = [Entity(i, type, owner, people[owner]) for i, (type, owner) in enumerate(types)]
         self.whose, self.first_person = rng.choice(
             [voice for voice in self.style.voices if voice[1] != "SELF" or key.forms == 1]
         )
-        self.roles = ["", *rng.sample(self.style.roles, k=4)]
-        self.states = [rng.choice(addresses.CITIES).state for _ in owners]
-        self.banks = [rng.choice(tuple(values.BANKS)) for _ in owners]
-        self.births = [self._birth() for _ in owners]
+        self.cast = Cast(rng, key, self.style.roles, self.now.date(), empty)
         self.written: set[int] = set()
         # Sentences that follow the first person's full name and use his other name forms.
         self.again: list[Sentence] = []
 
     # --- values
 
-    def _birth(self) -> date:
-        """A date of birth of which the age on the document's day follows, so that a person's two values agree."""
-        birth = values.birth_date(self.rng, values.age_years(self.rng))
-        return birth.replace(year=birth.year + self.now.year - values.TODAY.year)
-
-    def _age(self, owner: int) -> int:
-        birth, today = self.births[owner], self.now.date()
-        return max(1, today.year - birth.year - ((today.month, today.day) < (birth.month, birth.day)))
-
     def value(self, entity: Entity, *, in_field: bool = False, wrap: bool = False, bare: bool = False) -> Unit:
         """An entity as it stands in the text, with what belongs around a name. bare: no honorific, one is there."""
-        rng = self.rng
         self.written.add(entity.number)
         if entity.type == "PERSON":
             return self._name(entity, in_field, bare)
-        if entity.type == "ADDRESS":
-            address = addresses.address(rng, self.states[entity.owner])
-            text = "\n".join(address.lines) if wrap and rng.random() < _WRAPPED["ADDRESS"] else address.text
-        elif entity.type == "AGE":
-            text = str(self._age(entity.owner))
-        elif entity.type == "DATE_OF_BIRTH":
-            text = values.written_date(rng, self.births[entity.owner])
-        else:
-            text = values.value(
-                rng, entity.type, person=entity.person, state=self.states[entity.owner], bank=self.banks[entity.owner]
-            )
-            if wrap and rng.random() < _WRAPPED.get(entity.type, 0):
-                text = values.wrapped(rng, text)
+        text = self.cast.value(entity, wrap=wrap)
         if in_field and self.skeleton.upper and entity.type == "ADDRESS":
             text = text.upper()
         return [Piece(text, entity.type, entity.number)]
 
     def _name(self, entity: Entity, in_field: bool, bare: bool) -> Unit:
-        rng, person = self.rng, entity.person
+        rng, person = self.rng, self.cast.people[entity.owner]
         full = person.full
         if entity.owner == 0:
             forms = names.name_forms(rng, person, self.key.forms)
@@ -145,21 +81,17 @@ class Draft:
         before, after = ("", "") if bare or shout else names.courtesy(rng, person, full)
         unit = [Piece(before), Piece(full.upper() if shout else full, "PERSON", entity.number), Piece(after)]
         if entity.owner == 0 and rng.random() < _RELATION_SHARE:
-            unit += self._relative(person, shout)
+            unit += self._relative(shout)
         return [piece for piece in unit if piece.text]
 
-    def _relative(self, person: names.Person, shout: bool) -> Unit:
+    def _relative(self, shout: bool) -> Unit:
         """` S/o Mohan Kumar`: the second person as the first one's relative, if nothing has been said of him yet."""
-        theirs = [entity for entity in self.entities if entity.owner == 1]
-        if not theirs or any(entity.number in self.written for entity in theirs):
+        theirs = [entity.number for entity in self.cast.entities if entity.owner == 1]
+        if not theirs or not self.written.isdisjoint(theirs):
             return []
-        marker, relative = names.relation(self.rng, person, share_surname=self.key.forms == 1)
-        for entity in theirs:
-            entity.person = relative
-        self.roles[1] = _RELATIVES.get(marker[0].lower(), "father")
-        self.written.add(theirs[0].number)
-        name = relative.full.upper() if shout else relative.full
-        return [Piece(f" {marker} "), Piece(name, "PERSON", theirs[0].number)]
+        marker, relative = self.cast.relate()
+        self.written.add(theirs[0])
+        return [Piece(f" {marker} "), Piece(relative.full.upper() if shout else relative.full, "PERSON", theirs[0])]
 
     # --- phrases
 
@@ -179,9 +111,9 @@ class Draft:
         words = {}
         if entity:
             mine = "your" if agent and self.whose == "my" else self.whose
-            role = self.roles[entity.owner]
+            role = self.cast.roles[entity.owner]
             whose = mine if entity.owner == 0 else f"{'the' if self.whose != 'my' else mine} {role}'s"
-            words = {"whose": whose, "role": role, "hon": entity.person.honorific}
+            words = {"whose": whose, "role": role, "hon": self.cast.people[entity.owner].honorific}
         words |= {"Whose": _capital(words.get("whose", "")), "Role": _capital(words.get("role", ""))}
         words["amount"] = self.amount()
         filled = self.fill(template.removeprefix("A> "), {name: [Piece(word)] for name, word in words.items()} | slots)
@@ -190,8 +122,12 @@ class Draft:
     def about(self, entity: Entity, phrases: Phrases) -> Sentence:
         """One entity in a sentence (or transaction) of the style."""
         template = self.rng.choice(phrases[self._phrase_key(entity)])
-        bare = "{hon}" in template or self.first_person == "SELF"
-        return self.sentence(template, {"": self.value(entity, bare=bare)}, entity)
+        return self.sentence(template, {"": self.value(entity, bare=self._bare(template))}, entity)
+
+    def _bare(self, template: str) -> bool:
+        """True where no honorific may be added: one is there, it is a bank's code, or people speak of themselves."""
+        of_self = self.whose == "my" and not template.startswith("A> ")
+        return "{hon}" in template or of_self or template.startswith(("I, ", "UPI", "NEFT", "IMPS", "TRF", "Chq"))
 
     def _phrase_key(self, entity: Entity) -> str:
         if entity.type != "PERSON":
@@ -200,7 +136,7 @@ class Draft:
 
     def field(self, entity: Entity) -> Field:
         """One entity as label and value."""
-        rng, role = self.rng, self.roles[entity.owner]
+        rng, role = self.rng, self.cast.roles[entity.owner]
         value = self.value(entity, in_field=True, wrap=self.skeleton.field.endswith("{value}"))
         if entity.type == "PERSON" and entity.owner:
             label = rng.choice(self.style.labels["OTHER"]).format(role=role, Role=_capital(role))
@@ -231,7 +167,7 @@ class Draft:
         rows: list[Sentence] = []
         body: list[Sentence] = []
         # The first person's name is written first wherever it goes, as a relation may name the second one.
-        for entity in sorted(self.entities, key=lambda entity: entity.number):
+        for entity in sorted(self.cast.entities, key=lambda entity: entity.number):
             if entity.number in self.written:
                 continue
             if entity in in_fields:
@@ -258,10 +194,12 @@ class Draft:
 
     def _places(self, has_fields: bool, has_rows: bool) -> tuple[list[Entity], list[Entity], list[Entity]]:
         """Which entities become fields, which transactions, and which sentences."""
-        fields, rows, body = [], [], []
+        fields: list[Entity] = []
+        rows: list[Entity] = []
+        body: list[Entity] = []
         layout = self.skeleton.layout
         fields_first = has_fields and layout.index("{fields}") < layout.index("{body}")
-        for entity in self.entities:
+        for entity in self.cast.entities:
             named_again = entity.number == 0 and entity.type == "PERSON" and self.key.forms > 1
             as_field = fields_first if named_again else has_fields and self.rng.random() < self.style.in_fields
             as_row = has_rows and not named_again and self._phrase_key(entity) in self.style.rows
@@ -281,7 +219,7 @@ class Draft:
         return template, [mine[type] for type in _TYPE_SLOT.findall(template)]
 
     def _several(self, template: str, entities: list[Entity]) -> Sentence:
-        slots = {entity.type: self.value(entity, bare="{hon}" in template) for entity in entities}
+        slots = {entity.type: self.value(entity, bare=self._bare(template)) for entity in entities}
         return self.sentence(template, slots, entities[0])
 
     def _noise(self, fields: list[Field], rows: list[Sentence], body: list[Sentence], slots: dict[str, bool]) -> None:
@@ -309,7 +247,7 @@ class Draft:
         """Fields that nobody filled in: in empty forms, and now and then in others."""
         if not has_fields or self.style.in_fields < 0.6 or not (self.empty or self.rng.random() < 0.2):
             return
-        present = {entity.type for entity in self.entities}
+        present = {entity.type for entity in self.cast.entities}
         types = [type for type in self.style.labels if type not in present and type not in ("OTHER", "PERSON")]
         for type in self.rng.sample(types, k=self.rng.randint(2, 4) if self.empty else 1):
             blank = Piece(self.rng.choice(("________", "NA", "Not provided", "-", "Nil", "")))
@@ -372,7 +310,8 @@ class Draft:
         return _joined(units, "\n")
 
     def _clock(self) -> dict[str, str]:
-        return {"date": self.now.strftime(self.date_format), "time": self.now.strftime("%H:%M")}
+        date_format = self.date_format.replace("%b", _MONTHS[self.now.month - 1])  # strftime's %b follows the locale
+        return {"date": self.now.strftime(date_format), "time": self.now.strftime("%H:%M")}
 
     def _lay_out(self, layout: str, filled: dict[str, Unit]) -> Unit:
         """The layout with its slots filled; lines and whole paragraphs whose slots are all empty are left out."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from pii.styles import bank_statement, chat, email, kyc_form, medical_note
-from pii.styles.style import Skeleton, Style
+from pii.styles.bank_statement import STYLE as BANK_STATEMENT
+from pii.styles.chat import STYLE as CHAT
+from pii.styles.email import STYLE as EMAIL
+from pii.styles.kyc_form import STYLE as KYC_FORM
+from pii.styles.medical_note import STYLE as MEDICAL_NOTE
+from pii.styles.style import Style
 
 STYLES: dict[str, Style] = {
-    "kyc_form": kyc_form.STYLE,
-    "bank_statement": bank_statement.STYLE,
-    "chat": chat.STYLE,
-    "email": email.STYLE,
-    "medical_note": medical_note.STYLE,
+    "kyc_form": KYC_FORM,
+    "bank_statement": BANK_STATEMENT,
+    "chat": CHAT,
+    "email": EMAIL,
+    "medical_note": MEDICAL_NOTE,
 }
-
-__all__ = ["STYLES", "Skeleton", "Style"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pii.styles import distractors, filler
 from pii.styles.style import Skeleton, Style
 
 SKELETONS = (
@@ -332,7 +333,7 @@ SENTENCES = {
 }
 
 ROWS = {
-    "OTHER": ("NEFT to {}", "By clearing: {}", "IMPS/P2A/{}", "TRF FROM {}", "Rent - {}", "Chq paid to {}"),
+    "OTHER": ("NEFT to {}", "TRF to {}", "IMPS/P2A/{}", "TRF FROM {}", "Rent - {}", "Chq paid to {}"),
     "UPI_ID": ("UPI/{}/rent", "UPI-{}-Payment", "BY UPI {}", "UPI/CR/{}/family", "UPI collect {}"),
     "BANK_ACCOUNT": ("TRF TO A/C {}", "IMPS {}", "NEFT Cr from A/c {}", "Sweep to {}"),
     "IFSC": ("NEFT via {}", "RTGS-{}", "NEFT/{}/salary", "Inward RTGS {}"),
@@ -375,99 +376,17 @@ AGAIN = (
 ROLES = ("nominee", "joint holder", "co-borrower", "guarantor", "second holder")
 VOICES = (("the holder's", "PERSON"), ("the customer's", "PERSON"))
 
-DISTRACTORS = {
-    "organisation": ("# NEFT from {}", "# ACH D- {}", "Salary is credited by {}.", "# POS {}"),
-    "city": ("Branch|{}", "# ATM WDL {}", "Home branch is at {}."),
-    "event_date": ("Statement date|{}", "Next due date|{}", "The rate was revised on {}.", "Account opened|{}"),
-    "order_number": ("# Order {}", "# ONLINE SHOP {}", "The purchase under order {} was refunded."),
-    "invoice_number": ("# Bill {}", "Charges are billed in {}.", "Tax invoice|{}"),
-    "epoch_time": ("# Ref {}", "Trace id|{}", "The switch logged the entry at {}."),
-    "cin": ("CIN of the bank|{}", "The merchant has CIN {}."),
-    "helpline": ("Customer care|{}", "To block a card call {}.", "24x7 helpline: {}."),
-    "bad_aadhaar_start": ("# UTR {}", "Transaction ref.|{}", "The complaint was closed under {}."),
-    "bad_aadhaar_check": ("Cheque serial|{}", "# RRN {}"),
-    "bad_card": ("Coupon code|{}", "# VOUCHER {}", "Reward voucher {} was sent."),
-}
-
-ROW_FILLER = (
-    "ATM WDL",
-    "Cash deposit",
-    "Interest credit",
-    "SMS charges",
-    "Salary",
-    "POS grocery",
-    "Electricity bill",
-    "Petrol pump",
-    "EMI recovery",
-    "Debit card AMC",
-    "Cheque return charge",
-    "GST on charges",
-    "Mutual fund SIP",
-    "LPG subsidy",
-    "School fees",
-    "FASTag recharge",
-    "DTH recharge",
-    "Insurance premium",
-    "Cash withdrawal self",
-    "Dividend",
-)
-
-FILLER = (
-    "Please check the entries and report any error within 15 days.",
-    "This is a computer generated statement and needs no signature.",
-    "Never share your OTP or password.",
-    "Deposits are insured up to 5 lakh.",
-    "The closing balance includes uncleared funds.",
-    "Interest is paid every quarter.",
-    "Minimum average balance is 2,500 rupees.",
-    "Cheques are cleared by the next working day.",
-    "Charges include GST at 18 %.",
-    "Banks are closed on second and fourth Saturdays.",
-    "Nomination is available for all accounts.",
-    "Use net banking to stop a cheque.",
-    "Form 15G may be given in April.",
-    "Cash above 50,000 rupees needs PAN.",
-    "Rates of interest are subject to change.",
-    "Keep your passbook updated.",
-    "Beware of calls that offer a refund.",
-    "ATM withdrawals are free 5 times a month.",
-    "Late fee applies after the due date.",
-    "Foreign currency mark-up is 3.5 percent.",
-    "Credit limit is reviewed every year.",
-    "The Banking Ombudsman can be approached after a month.",
-    "Unclaimed balances move to the DEA Fund.",
-    "EMI conversion is open for large purchases.",
-    "Auto-renewal is set for the deposit.",
-    "Opening balance brought forward.",
-    "Please quote the branch name in every letter.",
-    "Locker rent is payable in advance.",
-    "Download the mobile app for instant statements.",
-    "Dormant accounts need fresh documents.",
-    "CR means credit and DR means debit.",
-    "Reward points expire after 2 years.",
-    "Please collect the new cheque book.",
-    "Standing instructions run on the fifth of each month.",
-    "Tax is deducted at source on interest.",
-    "Senior citizens get half a percent more.",
-    "Missed payments are reported to credit bureaus.",
-    "Your feedback helps us improve.",
-    "The account is in good order.",
-    "Go green and choose e-statements.",
-    "Kotak, Axis and other ATMs may charge a fee.",
-    "Balance is shown in Indian Rupees.",
-)
-
 STYLE = Style(
     skeletons=SKELETONS,
     sentences=SENTENCES,
     again=AGAIN,
     roles=ROLES,
     voices=VOICES,
-    distractors=DISTRACTORS,
-    filler=FILLER,
+    distractors=distractors.BANK_STATEMENT,
+    filler=filler.BANK_STATEMENT,
     combined=COMBINED,
     labels=LABELS,
     rows=ROWS,
-    row_filler=ROW_FILLER,
+    row_filler=filler.TRANSACTIONS,
     in_fields=0.7,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pii.styles import distractors, filler
 from pii.styles.style import Skeleton, Style
 
 SKELETONS = (
@@ -247,77 +248,14 @@ AGAIN = (
 ROLES = ("brother", "sister", "father", "mother", "manager", "neighbour", "friend")
 VOICES = (("my", "PERSON"),)
 
-DISTRACTORS = {
-    "organisation": ("I work at {}.", "A> The partner for this offer is {}.", "I bought it from {}"),
-    "city": ("I am travelling to {} now.", "A> Our centre in {} is open.", "parcel is stuck in {}"),
-    "event_date": ("A> The offer ends on {}.", "I ordered on {}", "A> The visit is planned for {}."),
-    "order_number": ("Order id is {}.", "A> I see order {} in the list.", "where is {} ?? my order"),
-    "invoice_number": ("the bill says {}", "A> The invoice {} is paid.", "Invoice no. {} is wrong."),
-    "epoch_time": ("A> The log shows {} as the time stamp.", "error code {} on screen", "it prints ts={} and stops"),
-    "cin": ("A> Our CIN is {}.", "their website gives CIN {}"),
-    "helpline": ("A> You may also call {}.", "nobody answers at {}", "A> Our toll free number is {}."),
-    "bad_aadhaar_start": ("tracking no {}", "A> Complaint {} has been raised.", "The consignment is {}."),
-    "bad_aadhaar_check": ("A> The docket is {}.", "courier slip {}", "A> Service request {} is closed."),
-    "bad_card": ("the coupon {} does not work", "A> Please enter voucher {}.", "gift card {} says invalid"),
-}
-
-FILLER = (
-    "Hello",
-    "A> Good morning, welcome to customer care.",
-    "I have been waiting for 20 minutes.",
-    "A> Sorry for the delay.",
-    "The app keeps crashing.",
-    "A> Please restart the phone and try again.",
-    "Can you hurry up?",
-    "A> Let me check that for you.",
-    "ok",
-    "A> This may take 2 to 3 minutes.",
-    "Still nothing on my side.",
-    "A> Please do not share your OTP with anyone.",
-    "thik hai",
-    "A> Our office is closed on Sunday.",
-    "I already sent the documents last week.",
-    "A> Your request will be processed in 48 hours.",
-    "Do I need to visit the branch?",
-    "A> No, it can be done online.",
-    "Great, thanks",
-    "A> Happy to help!",
-    "This is the third time I am writing.",
-    "A> I understand your concern.",
-    "Is there a fee for this?",
-    "A> The charge is 99 rupees plus GST.",
-    "kya aap hindi me baat kar sakte hain?",
-    "A> जी हाँ, बिल्कुल।",
-    "धन्यवाद",
-    "When will the technician come?",
-    "A> Between 10 and 12 tomorrow.",
-    "My internet is down since Monday.",
-    "A> There is a planned outage in your area.",
-    "I want a refund",
-    "A> The refund takes 5 to 7 working days.",
-    "Please escalate this to your manager.",
-    "A> I have added a note for the team.",
-    "The Samsung phone was delivered broken.",
-    "A> Could you send a photo of the box?",
-    "hmm",
-    "one sec, looking for it",
-    "A> Take your time.",
-    "I cannot open the PDF.",
-    "A> The password is shown in the message.",
-    "Diwali offer is still valid?",
-    "A> Yes, till the end of the month.",
-    "typing from my laptop",
-    "A> Please rate this chat.",
-)
-
 STYLE = Style(
     skeletons=SKELETONS,
     sentences=SENTENCES,
     again=AGAIN,
     roles=ROLES,
     voices=VOICES,
-    distractors=DISTRACTORS,
-    filler=FILLER,
+    distractors=distractors.CHAT,
+    filler=filler.CHAT,
     combined=COMBINED,
     labels=LABELS,
     in_fields=0.4,

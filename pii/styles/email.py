@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pii.styles import distractors, filler
 from pii.styles.style import Skeleton, Style
 
 SKELETONS = (
@@ -378,75 +379,14 @@ VOICES = (
     ("my", "SELF"),
 )
 
-DISTRACTORS = {
-    "organisation": ("The offer letter is from {}.", "Our vendor {} will install it.", "Company|{}"),
-    "city": ("The training will be held in {}.", "Location|{}", "Our team in {} is informed."),
-    "event_date": ("The meeting is on {}.", "Due date|{}", "The lease started on {}.", "Please reply by {}."),
-    "order_number": ("The order number is {}.", "Order|{}", "Shipment of {} is delayed."),
-    "invoice_number": ("Invoice {} is attached.", "Invoice no.|{}", "We have not been paid for {}."),
-    "epoch_time": ("The server log shows {}.", "Log time|{}", "Job {} ended with an error."),
-    "cin": ("The registered office has CIN {}.", "CIN|{}", "Our company number is {}."),
-    "helpline": ("The helpline is {}.", "Toll free|{}", "Customers may dial {}."),
-    "bad_aadhaar_start": ("The ticket {} was closed.", "Tracking|{}", "The courier gave docket {}."),
-    "bad_aadhaar_check": ("Your reference is {}.", "Reference|{}", "The airway bill reads {}."),
-    "bad_card": ("Use the promo code {} at checkout.", "Gift code|{}", "The licence key starts with {}."),
-}
-
-FILLER = (
-    "I hope this mail finds you well.",
-    "Please let me know if anything else is needed.",
-    "The attached PDF is protected by a password.",
-    "We are sorry for the delay in responding.",
-    "The portal was down for 3 hours yesterday.",
-    "A gentle reminder on the subject.",
-    "I will be out of office till Thursday.",
-    "Please find the scanned copies attached.",
-    "The earlier mail went to the wrong department.",
-    "Kindly acknowledge receipt.",
-    "Our office works from 9:30 to 6.",
-    "The form has 4 pages and must be signed.",
-    "As discussed, the fee is 1,500 rupees.",
-    "The audit team will visit next month.",
-    "We have escalated this to the Head Office.",
-    "The new policy applies from April.",
-    "Please ignore my previous message.",
-    "The link in the last mail did not open.",
-    "I have been following up since Diwali.",
-    "Please print on both sides.",
-    "The parking slot is on the second floor.",
-    "Two references are needed for the job.",
-    "The deadline has been extended by a week.",
-    "Originals will be shown at the time of visit.",
-    "The rent is due on the first of every month.",
-    "The society meeting was postponed.",
-    "We use Microsoft Teams for calls.",
-    "The quarterly report is nearly ready.",
-    "Please keep this confidential.",
-    "Looking forward to working together.",
-    "The guard needs a printed copy at the gate.",
-    "Wi-Fi in the guest house is free.",
-    "Breakfast is served from 7 to 10.",
-    "The train was 2 hours late.",
-    "Let us close this before the long weekend.",
-    "I tried the app, but it shows an error.",
-    "The old cheque book may be destroyed.",
-    "Please send the courier slip once done.",
-    "Kindly expedite.",
-    "This is my second reminder.",
-    "GST will be charged extra.",
-    "The laptop will be delivered on Day 1.",
-    "The bus leaves from Gate 3.",
-    "कृपया जल्दी उत्तर दें।",
-)
-
 STYLE = Style(
     skeletons=SKELETONS,
     sentences=SENTENCES,
     again=AGAIN,
     roles=ROLES,
     voices=VOICES,
-    distractors=DISTRACTORS,
-    filler=FILLER,
+    distractors=distractors.EMAIL,
+    filler=filler.EMAIL,
     combined=COMBINED,
     labels=LABELS,
     in_fields=0.5,

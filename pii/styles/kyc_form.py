@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pii.styles import distractors, filler
 from pii.styles.style import Skeleton, Style
 
 SKELETONS = (
@@ -418,82 +419,14 @@ AGAIN = (
 ROLES = ("nominee", "guardian", "joint holder", "introducer", "witness", "power of attorney holder")
 VOICES = (("the applicant's", "PERSON"), ("the customer's", "PERSON"))
 
-DISTRACTORS = {
-    "organisation": (
-        "Employer|{}",
-        "Salary certificate was issued by {}.",
-        "Introduced through {}.",
-        "Name of organisation|{}",
-    ),
-    "city": ("Place of birth|{}", "Branch city|{}", "The form was filled at {}."),
-    "event_date": ("Date of application|{}", "Account opened on|{}", "Documents were checked on {}.", "Valid up to|{}"),
-    "order_number": ("Reference No.|{}", "Welcome kit was sent under order {}."),
-    "invoice_number": ("Receipt No.|{}", "Fee was paid against invoice {}."),
-    "epoch_time": ("System timestamp|{}", "Record id in the log: {}."),
-    "cin": ("CIN of employer|{}", "The company is registered under CIN {}."),
-    "helpline": ("Helpline|{}", "For help call {}."),
-    "bad_aadhaar_start": ("Slip No.|{}", "Bar code {} was pasted on the form."),
-    "bad_aadhaar_check": ("Application tracking number|{}", "Acknowledgement {} was handed over."),
-    "bad_card": ("Kit number|{}", "Envelope code {} was torn."),
-}
-
-FILLER = (
-    "All fields marked with a star are mandatory.",
-    "Photocopies must be self-attested.",
-    "Incomplete forms will be returned to the applicant.",
-    "The bank may ask for further proof at any time.",
-    "Tick the box that applies.",
-    "Overwriting is not allowed; cancel and write again.",
-    "Affix a recent colour photograph here.",
-    "Processing takes 7 working days.",
-    "Nomination can be changed at any time.",
-    "Form 60 is needed where no PAN is held.",
-    "Proof of address must not be older than 3 months.",
-    "Minors are represented by a natural guardian.",
-    "Minimum balance depends on the scheme.",
-    "Rates are shown on the notice board.",
-    "The decision of the branch is final.",
-    "I have read the terms and conditions.",
-    "I am a resident of India for tax purposes.",
-    "I shall inform the bank of any change within 30 days.",
-    "Annual income: between 5 and 10 lakh.",
-    "Occupation: Private Sector.",
-    "Marital status: Married.",
-    "Nationality: Indian.",
-    "Mode of operation: Self.",
-    "Purpose of account: Savings.",
-    "Risk category: Low.",
-    "Customers above 60 get a separate counter.",
-    "The Reserve Bank asks banks to update records periodically.",
-    "Original documents will be returned after checking.",
-    "Do not sign a blank form.",
-    "Use the same signature as on the old card.",
-    "Charges are given in Schedule B.",
-    "Please retain the acknowledgement slip.",
-    "Form can be downloaded from the portal.",
-    "Thumb impressions need two witnesses.",
-    "Cheque book of 25 leaves requested.",
-    "Source of funds: Salary.",
-    "Debit card type: RuPay Classic.",
-    "Documents in other languages need a translation.",
-    "Applications are accepted from Monday to Friday.",
-    "The information is kept confidential.",
-    "Strike out whatever is not applicable.",
-    "कृपया सभी कॉलम भरें।",
-    "फॉर्म के साथ फोटो लगाएं।",
-    "Use of correction fluid makes the form invalid.",
-    "Category: General.",
-    "Educational qualification: Graduate.",
-)
-
 STYLE = Style(
     skeletons=SKELETONS,
     sentences=SENTENCES,
     again=AGAIN,
     roles=ROLES,
     voices=VOICES,
-    distractors=DISTRACTORS,
-    filler=FILLER,
+    distractors=distractors.KYC_FORM,
+    filler=filler.KYC_FORM,
     combined=COMBINED,
     labels=LABELS,
     in_fields=0.85,

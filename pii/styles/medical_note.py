@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pii.styles import distractors, filler
 from pii.styles.style import Skeleton, Style
 
 SKELETONS = (
@@ -341,69 +342,8 @@ AGAIN = (
     ),
 )
 
-ROLES = ("attendant", "consultant", "surgeon", "physiotherapist", "next of kin", "proposer")
+ROLES = ("attendant", "consultant", "donor", "caregiver", "next of kin", "proposer")
 VOICES = (("the patient's", "PERSON"), ("patient's", "PERSON"))
-
-DISTRACTORS = {
-    "organisation": ("Referred from {}.", "Insurer|{}", "The implant was supplied by {}."),
-    "city": ("Travelled from {} last week.", "Camp at|{}", "Was treated in {} earlier."),
-    "event_date": ("Date of admission|{}", "Surgery was done on {}.", "Next visit on {}.", "Report date|{}"),
-    "order_number": ("Pharmacy order {} is pending.", "Lab order|{}", "Oxygen was booked under {}."),
-    "invoice_number": ("Bill no.|{}", "The bill {} was settled.", "Advance was noted on {}."),
-    "epoch_time": ("Monitor log id {}.", "Sample stamp|{}", "ECG file {} was stored."),
-    "cin": ("The hospital company has CIN {}.", "CIN|{}"),
-    "helpline": ("Ambulance desk: {}.", "Helpline|{}", "For help call {}."),
-    "bad_aadhaar_start": ("MRD No.|{}", "Sample bar code {} was rejected.", "UHID|{}"),
-    "bad_aadhaar_check": ("Case sheet no.|{}", "The slide is numbered {}.", "Bar code|{}"),
-    "bad_card": ("Health card code|{}", "The device serial is {}.", "Kit number {} was used."),
-}
-
-FILLER = (
-    "BP 130/80, pulse 82 per minute.",
-    "No known drug allergy.",
-    "Tab. Paracetamol 500 mg thrice daily.",
-    "Chest is clear on both sides.",
-    "Hb 11.2, TLC 8,400.",
-    "Random sugar 168 mg/dl.",
-    "Advised plenty of fluids.",
-    "No history of surgery.",
-    "ECG shows sinus rhythm.",
-    "Ultrasound abdomen is normal.",
-    "Afebrile since morning.",
-    "Non-smoker, vegetarian diet.",
-    "Wound is healthy, sutures are intact.",
-    "Cap. Omeprazole before breakfast.",
-    "Fever with chills for 3 days.",
-    "Mild pallor, no icterus.",
-    "Platelets 1.8 lakh.",
-    "Repeat CBC after 48 hours.",
-    "MRI spine is awaited.",
-    "Avoid oily food.",
-    "Weight 68 kg, height 170 cm.",
-    "Dengue NS1 is negative.",
-    "Inj. Ceftriaxone 1 g twice a day.",
-    "SpO2 is 97 percent on room air.",
-    "Patient was conscious and oriented.",
-    "Continue insulin as before.",
-    "Physiotherapy twice a day.",
-    "Dressing on alternate days.",
-    "Return at once if breathless.",
-    "Serum creatinine 1.1.",
-    "Visiting hours are 4 to 6 pm.",
-    "Soft diet from tomorrow.",
-    "Family history of hypertension.",
-    "Urine output is adequate.",
-    "X-ray shows no fracture.",
-    "Complete bed rest for a week.",
-    "Vitals are stable.",
-    "Strict control of sugar is needed.",
-    "Blood group B positive.",
-    "Thyroid profile is within normal limits.",
-    "Follow up in Medicine OPD.",
-    "Covid booster was taken.",
-    "दवा भोजन के बाद लें।",
-    "Ward 5, bed near the window.",
-)
 
 STYLE = Style(
     skeletons=SKELETONS,
@@ -411,8 +351,8 @@ STYLE = Style(
     again=AGAIN,
     roles=ROLES,
     voices=VOICES,
-    distractors=DISTRACTORS,
-    filler=FILLER,
+    distractors=distractors.MEDICAL_NOTE,
+    filler=filler.MEDICAL_NOTE,
     combined=COMBINED,
     labels=LABELS,
     in_fields=0.6,

@@ -14,10 +14,11 @@ A paragraph of which every slot stays empty is left out, with its heading.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-Phrases = dict[str, tuple[str, ...]]
+Phrases = Mapping[str, tuple[str, ...]]
 
 
 class Skeleton(NamedTuple):
