@@ -19,37 +19,21 @@ _ORGANISATIONS = (
     "Canara Bank", "Life Insurance Corporation", "Reliance Retail", "Infosys Limited", "Wipro Technologies",
     "Bharat Petroleum", "Indian Oil", "Apollo Hospitals", "Fortis Healthcare", "Sri Ramachandra Hospital",
     "Jaslok Hospital", "St. Xavier's College", "Loyola Institute", "Lady Shri Ram College", "Jadavpur University",
-    "Kendriya Vidyalaya", "Delhi Public School", "Nagar Nigam", "Regional Transport Office", "Election Commission of India",
-    "Passport Seva Kendra", "Income Tax Department", "Muthoot Finance", "Manappuram Gold", "Shriram Transport",
-    "Zydus Wellness", "Cipla", "Amul Dairy", "Mother Dairy", "Haldiram's", "Bikanervala", "Saravana Bhavan", "IRCTC",
+    "Kendriya Vidyalaya", "Delhi Public School", "Nagar Nigam", "Regional Transport Office",
+    "Election Commission of India", "Passport Seva Kendra", "Income Tax Department", "Muthoot Finance", "Cipla",
+    "Manappuram Gold", "Shriram Transport", "Zydus Wellness", "Amul Dairy", "Mother Dairy", "Haldiram's", "Bikanervala",
+    "Saravana Bhavan", "IRCTC",
 )  # fmt: skip
-_TRADES = ("Stores", "Traders", "Enterprises", "Textiles", "Jewellers", "Medicals", "Travels", "Constructions", "Motors",
-           "Associates", "Industries Pvt Ltd", "Exports LLP", "Clinic", "Nursing Home", "Diagnostics", "Finserv Ltd")  # fmt: skip
+_TRADES = (
+    "Stores", "Traders", "Enterprises", "Textiles", "Jewellers", "Medicals", "Travels", "Constructions", "Motors",
+    "Associates", "Industries Pvt Ltd", "Exports LLP", "Clinic", "Nursing Home", "Diagnostics", "Finserv Ltd",
+)  # fmt: skip
 _DEITIES = (
-    "Shree Balaji",
-    "Sai Ram",
-    "Sri Venkateswara",
-    "Jai Hanuman",
-    "Om Shakti",
-    "Annapurna",
-    "New Bharat",
-    "Navrang",
-)
+    "Shree Balaji", "Sai Ram", "Sri Venkateswara", "Jai Hanuman", "Om Shakti", "Annapurna", "New Bharat", "Navrang",
+)  # fmt: skip
 _SHORT_HELPLINES = (
-    "1930",
-    "112",
-    "1947",
-    "155260",
-    "14567",
-    "1098",
-    "139",
-    "181",
-    "104",
-    "108",
-    "1915",
-    "14404",
-    "1064",
-)
+    "1930", "112", "1947", "155260", "14567", "1098", "139", "181", "104", "108", "1915", "14404", "1064",
+)  # fmt: skip
 _AIRLINES = ("6E", "AI", "IX", "QP", "SG")
 _SURNAMES = tuple(sorted(name for name in names.SURNAMES if name.isascii()))
 

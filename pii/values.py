@@ -1,7 +1,7 @@
 """Indian identifiers, valid by construction, in the forms in which documents write them.
 
 Every function takes a random.Random first and depends on nothing else. value() makes one value of any type but PERSON
-(pii.names) and ADDRESS (pii.addresses). What each type promises is in docs/task.md and in tests/test_values.py.
+(pii.names) and ADDRESS (pii.addresses). What each type promises stands in tests/test_values.py.
 """
 
 from __future__ import annotations
@@ -246,6 +246,10 @@ def value(
     """
     if type not in _MAKERS:
         raise ValueError(f"no values of type {type!r}: use one of {', '.join(_MAKERS)}")
+    if state is not None and state not in addresses.STATES:
+        raise ValueError(f"unknown state {state!r}: use one of {', '.join(addresses.STATES)}")
+    if bank is not None and bank not in BANKS:
+        raise ValueError(f"unknown bank {bank!r}: use one of {', '.join(BANKS)}")
     return _MAKERS[type](rng, person, state, bank)
 
 
