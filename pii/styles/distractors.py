@@ -1,6 +1,6 @@
 """Where look-alikes stand, by style: kind (pii.lookalikes) -> templates.
 
-`label|{}` is a field, `# text {}` a transaction, anything else a sentence. The words around a look-alike say what it is.
+`label|{}` is a field, `# text {}` a transaction, anything else a sentence. The words around it say what it is.
 """
 
 from __future__ import annotations
