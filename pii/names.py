@@ -59,7 +59,7 @@ SURNAMES: frozenset[str] = frozenset(
 
 _HONORIFICS = {"male": ("Mr.", "Mr.", "Shri", "Sri", "Dr."), "female": ("Ms.", "Mrs.", "Smt.", "Smt.", "Dr.")}
 _REGION_HONORIFICS = {
-    ("punjab", "male"): ("Sardar", "S.", "Mr.", "Shri"),
+    ("punjab", "male"): ("Sardar", "Mr.", "Shri"),
     ("punjab", "female"): ("Sardarni", "Smt.", "Ms."),
     ("muslim", "male"): ("Janab", "Mr.", "Shri", "Dr."),
 }

@@ -53,6 +53,12 @@ def test_a_pin_fits_its_state() -> None:
             assert re.fullmatch(r"[1-8]\d{5}", pin) and pin[:2] in POSTAL_CIRCLES[state].split()
 
 
+def test_sikkim_lies_within_the_digits_of_west_bengal_and_is_kept_apart() -> None:
+    for seed in range(500):
+        assert addresses.pincode(random.Random(seed), "West Bengal")[:3] != "737"
+        assert addresses.pincode(random.Random(seed), "Sikkim")[:3] == "737"
+
+
 def test_an_address_holds_its_street_its_city_and_a_pin_that_fits() -> None:
     prefixes = {city.name: city.pin_prefixes for city in addresses.CITIES}
     for place in drawn():
