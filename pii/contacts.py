@@ -48,16 +48,19 @@ def _handle_name(rng: random.Random, person: names.Person | None, separators: st
 
 
 def upi_id(rng: random.Random, person: names.Person | None) -> str:
+    """name@handle or mobile@handle; never a dot after the @, which is what tells it from e-mail."""
     local = mobile(rng) if rng.random() < 0.3 else _handle_name(rng, person, ".-")
     return f"{local}@{rng.choice(UPI_HANDLES)}"
 
 
 def email(rng: random.Random, person: names.Person | None) -> str:
+    """An e-mail address made from the name (of somebody else where person is None); one in fifty is all capitals."""
     email = f"{_handle_name(rng, person, '._')}@{rng.choice(_MAIL_DOMAINS)}"
     return email.upper() if rng.random() < 0.02 else email
 
 
 def url(rng: random.Random, person: names.Person | None) -> str:
+    """A profile on a platform, or a site of one's own, named after the person."""
     name = _handle_name(rng, person, "-_" if rng.random() < 0.7 else "-")
     if rng.random() < 0.7:
         host = rng.choice(_PROFILES).format(name)
@@ -68,10 +71,12 @@ def url(rng: random.Random, person: names.Person | None) -> str:
 
 
 def mobile(rng: random.Random) -> str:
+    """Ten digits that start with 6 to 9 (National Numbering Plan), unspaced."""
     return rng.choice("99988776") + checks.digits(rng, 9)
 
 
 def phone(rng: random.Random) -> str:
+    """A mobile (four of five) or a landline, with +91, 91, 0 or nothing before it; 5-5, 3-3-4 or unspaced."""
     if rng.random() < 0.2:
         return landline(rng)
     n = mobile(rng)
@@ -105,6 +110,7 @@ def phone(rng: random.Random) -> str:
 
 
 def landline(rng: random.Random) -> str:
+    """STD code of a city in the list and a number that starts with 2 to 6: ten digits without the leading 0."""
     std = rng.choice(addresses.CITIES).std
     number = rng.choice("223456") + checks.digits(rng, 10 - len(std))  # STD code without 0, and number: ten digits
     half = f"{number[:-4]} {number[-4:]}"
@@ -123,6 +129,7 @@ def landline(rng: random.Random) -> str:
 
 
 def ip_address(rng: random.Random) -> str:
+    """IPv4 (six of seven) or IPv6, shortened by :: in half of the cases."""
     if rng.random() < 0.85:
         # The blocks of Indian providers, and private ones as they stand in logs.
         first = rng.choice(("49", "59", "103", "106", "117", "122", "157", "182", "192.168", "10", "172.20"))
