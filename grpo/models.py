@@ -75,7 +75,7 @@ def model_path(name: str) -> str:
     if name == "smollm2-135m":
         return str(_smollm2_folder())
     folder = PII_TINY if name == "pii-tiny" else Path(name).expanduser()
-    if folder.is_dir():
+    if name and folder.is_dir():
         if not (folder / "config.json").is_file():
             raise ModelError(f"model {name!r}: {folder} holds no config.json, so it is no saved model")
         return str(folder)
