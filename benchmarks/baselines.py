@@ -207,6 +207,8 @@ def table(results: dict[str, dict[str, float]], markdown: bool = False) -> str:
     rows = [["", *COLUMNS]]
     for name, row in results.items():
         cells = [f"{row[key]:.2f}" for key in COLUMNS.values()]
+        if not row["pii_free_documents"]:
+            cells[-1] = "-"
         cells[0] += f" ({row['token_f1_low']:.2f}-{row['token_f1_high']:.2f})"
         rows.append([name, *cells])
     if markdown:
