@@ -21,11 +21,12 @@ _RELATION_SHARE = 0.3
 
 
 class Piece(NamedTuple):
-    """Literal text (type is empty) or a mention of entity number `entity`."""
+    """Literal text (type is empty) or a mention of entity number `entity`. lookalike: the kind, where text is one."""
 
     text: str
     type: str = ""
     entity: int = -1
+    lookalike: str = ""
 
 
 Unit = list[Piece]
@@ -232,7 +233,7 @@ class Draft:
                 if (slots["fields"] or "|" not in template) and (slots["rows"] or not template.startswith("# "))
             ]
             template = self.rng.choice(fitting)
-            value = {"": [Piece(lookalikes.lookalike(self.rng, kind))]}
+            value = {"": [Piece(lookalikes.lookalike(self.rng, kind), lookalike=kind)]}
             if "|" in template:
                 self._put(fields, (template.split("|")[0], value[""]))
             elif template.startswith("# "):
