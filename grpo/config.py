@@ -48,8 +48,8 @@ class Config:
     keep: int = setting(
         0, "newest checkpoints to keep; 0: all of them", group=RUN, unit="checkpoints", minimum=0, resumable=True
     )
-    log_with: Literal["", "tensorboard", "wandb", "trackio"] = setting(
-        "", "tracker that gets a copy of the metrics", group=RUN, resumable=True
+    log_with: Literal["none", "tensorboard", "wandb", "trackio"] = setting(
+        "none", "tracker that gets a copy of the metrics", group=RUN, resumable=True
     )
 
     prompts_per_step: int = setting(4, "prompts of a step", group=ROLLOUTS, unit="prompts", minimum=1)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from grpo.metrics import mean, part_means
 from grpo.run_folder import RunError
-from grpo.sampler import Sampler, encode_prompts
+from grpo.sampler import Sampler, decode_completion, encode_prompts
 from grpo.task import Prompt, Score, Task
 
 
@@ -38,7 +37,7 @@ def evaluate(
         ids = encode_prompts(tokenizer, prompts[start : start + batch])
         groups = sampler.generate(ids, 1, max_tokens=max_tokens, temperature=temperature, seed=seed + start)
         for (completion,) in groups:
-            texts.append(text_of(tokenizer, completion.token_ids))
+            texts.append(decode_completion(tokenizer, completion))
             lengths.append(len(completion.token_ids))
             truncated.append(completion.finish_reason == "length")
     scores = [score(task, prompt, text) for prompt, text in zip(prompts, texts, strict=True)]
@@ -73,8 +72,3 @@ def score(task: Task, prompt: Prompt, text: str) -> Score:
         name, value = next(iter(wrong.items()))
         raise RunError(f"the task's {name} is {value}, not a finite number ({where}); mend the task")
     return found
-
-
-def text_of(tokenizer: Any, token_ids: Sequence[int]) -> str:
-    """A completion's text without special tokens, and without the "clean up" that eats spaces before punctuation."""
-    return tokenizer.decode(list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)

@@ -46,7 +46,7 @@ def sum_gradients(model: torch.nn.Module) -> None:
 
 def accelerator(config: Config) -> Accelerator:
     """Device, compute type, processes and tracker. Raises SettingsError where the tracker's package is missing."""
-    if config.log_with and importlib.util.find_spec(config.log_with) is None:
+    if config.log_with != "none" and importlib.util.find_spec(config.log_with) is None:
         raise SettingsError(
             f"--log-with {config.log_with}: that package is not installed; pip install {config.log_with}"
         )
@@ -55,10 +55,10 @@ def accelerator(config: Config) -> Accelerator:
     made = Accelerator(
         cpu=not on_gpu,
         mixed_precision="bf16" if bfloat16 else "no",
-        log_with=config.log_with or None,
+        log_with=None if config.log_with == "none" else config.log_with,
         project_dir=config.out,
     )
-    if config.log_with:
+    if config.log_with != "none":
         settings = {name: value for name, value in dataclasses.asdict(config).items() if value is not None}
         made.init_trackers("grpo-pii", config=settings)
     return made

@@ -21,22 +21,22 @@ WINDOW = 20
 class Progress:
     """One bar over the run's steps: reward over the last 20 steps, KL, gradient norm, degenerate fraction, time left.
 
+    Above it a line for one step in ten or so. Where stderr is no terminal there is no bar, and a line for every step.
     No loss: on-policy its value says nothing about how well the policy does (its gradient does; see docs/metrics.md).
     """
 
     def __init__(self, steps: int, rewards_so_far: Sequence[float], shown: bool = True) -> None:
         self.rewards: deque[float] = deque(rewards_so_far, maxlen=WINDOW)
         self.shown = shown
-        self.log_every = max(1, steps // 15)
+        terminal = sys.stderr.isatty()
+        self.steps = steps
+        self.log_every = max(1, steps // 15) if terminal else 1
         self.bar: Any = tqdm(
             total=steps,
             initial=len(rewards_so_far),
-            disable=not shown,
-            unit="step",
+            disable=not (shown and terminal),
             dynamic_ncols=True,
-            # In a file every refresh is a line; a terminal shows each step.
-            mininterval=0.1 if sys.stderr.isatty() else 30.0,
-            bar_format="{n_fmt}/{total_fmt} {bar:12} {postfix} | {elapsed} gone, {remaining} left",
+            bar_format="{n_fmt}/{total_fmt} {bar:12} {desc} | {elapsed} gone, {remaining} left",
         )
 
     def __enter__(self) -> Progress:
@@ -48,14 +48,14 @@ class Progress:
     def step(self, metrics: StepMetrics) -> None:
         self.rewards.append(metrics.reward_mean)
         kl = "-" if metrics.kl is None else f"{metrics.kl:.4f}"
-        self.bar.set_postfix_str(
-            f"reward({len(self.rewards)}) {mean(list(self.rewards)):.3f} kl {kl} "
-            f"grad {metrics.grad_norm:.2f} degenerate {metrics.degenerate_fraction:.2f}",
+        self.bar.set_description_str(
+            f"reward({len(self.rewards)}) {mean(list(self.rewards)):.3f}  kl {kl}  "
+            f"grad {metrics.grad_norm:.2f}  degenerate {metrics.degenerate_fraction:.2f}",
             refresh=False,
         )
         self.bar.update()
-        if metrics.step % self.log_every == 0 or metrics.step == 1 or metrics.step == self.bar.total:
-            self.write(log_line(metrics))
+        if metrics.step % self.log_every == 0 or metrics.step in (1, self.steps):
+            self.write(log_line(metrics, self.steps))
 
     def write(self, line: str) -> None:
         if line and self.shown:
@@ -63,11 +63,11 @@ class Progress:
             sys.stdout.flush()
 
 
-def log_line(metrics: StepMetrics) -> str:
+def log_line(metrics: StepMetrics, steps: int) -> str:
     kl = "" if metrics.kl is None else f"kl {metrics.kl:.4f}  "
     gap = "" if metrics.logprob_gap_max is None else f"gap {metrics.logprob_gap_max:.1e}  "
     return (
-        f"step {metrics.step:>4}  reward {metrics.reward_mean:.3f} ± {metrics.reward_std:.3f}  "
+        f"step {metrics.step:>4}/{steps}  reward {metrics.reward_mean:.3f} ± {metrics.reward_std:.3f}  "
         f"degenerate {metrics.degenerate_fraction:.2f}  gate {metrics.gate_fraction:.2f}  {kl}"
         f"grad {metrics.grad_norm:.2f}  lr {metrics.lr:.1e}  tokens {metrics.completion_tokens_mean:.0f}  "
         f"{gap}{metrics.seconds['total']:.1f} s"

@@ -16,15 +16,16 @@ LONGEST_CONTEXT = 8192
 
 
 def choose_sampler(
-    config: Config, model: Any, tokenizer: Any, grammar: str | None = None, run: Path | None = None
+    config: Config, model: Any, tokenizer: Any, grammar: str | None, dtype: torch.dtype, run: Path | None = None
 ) -> tuple[Sampler, str]:
-    """The sampler and one line that says which and why. run: where vLLM's own log goes.
+    """The sampler and one line that says which and why. dtype: what it computes in. run: where vLLM's own log goes.
 
     Raises SettingsError for --sampler vllm where vLLM is not installed.
     """
     kind, reason = choice(config.sampler)
     if kind == "torch":
-        return TorchSampler(model, tokenizer, grammar=grammar), f"sampler: torch ({reason})"
+        autocast = None if dtype == torch.float32 else dtype
+        return TorchSampler(model, tokenizer, grammar=grammar, autocast=autocast), f"sampler: torch ({reason})"
     # vLLM takes seconds to import and is not needed by the other sampler.
     from grpo.vllm_sampler import VLLMSampler
 
@@ -33,6 +34,7 @@ def choose_sampler(
         tokenizer,
         grammar=grammar,
         memory=config.vllm_memory,
+        dtype=dtype,
         max_model_len=context_limit(config, model),
         log_file=None if run is None else run / "vllm.log",
     )

@@ -16,7 +16,7 @@ from torch import Tensor
 from grpo import checkpoint, processes
 from grpo.advantage import degenerate_groups, group_advantages
 from grpo.config import Config, SettingsError
-from grpo.evaluate import evaluate, score, text_of
+from grpo.evaluate import evaluate, score
 from grpo.grammar import TokenGrammar
 from grpo.loss import loss_denominator
 from grpo.metrics import Clock, Rollout, StepMetrics, TokenStatistics, rollout_record, step_metrics
@@ -24,7 +24,7 @@ from grpo.microbatch import microbatches
 from grpo.progress import Progress, StopRequest, eval_line, gap_warning
 from grpo.rollout import Group, SamplerError
 from grpo.run_folder import EVALS, METRICS, ROLLOUTS, RunError, RunFolder
-from grpo.sampler import Sampler, encode_prompts
+from grpo.sampler import Sampler, decode_completion, encode_prompts
 from grpo.sampler_choice import choose_sampler, context_limit
 from grpo.schedule import cosine_to_zero
 from grpo.task import Prompt, Score, Task
@@ -78,9 +78,12 @@ class Trainer:
         self.warned = False
         self.notes: list[str] = []
         if sampler is None:
-            sampler, why = choose_sampler(config, self.model, tokenizer, task.grammar, self.folder.path)
+            dtype = torch.bfloat16 if self.bfloat16 else torch.float32
+            sampler, why = choose_sampler(config, self.model, tokenizer, task.grammar, dtype, self.folder.path)
             self.notes.append(why)
         self.sampler = sampler
+        # An engine that shares the GPU with the trainer gives its memory back while the trainer works.
+        self.sleep = getattr(sampler, "sleep", lambda: None)
 
     def step(self) -> StepMetrics:
         """One step of GRPO. Raises RunError before any weight is touched where the step cannot be made."""
@@ -92,10 +95,11 @@ class Trainer:
         # 2. Sample a group of completions for each, constrained to the grammar.
         with clock("sample"):
             groups = self.sample(numbers, prompts)
+            self.sleep()
 
         # 3. Score every completion: the task's program, no model.
         with clock("score"):
-            texts = [[text_of(self.tokenizer, one.token_ids) for one in group.completions] for group in groups]
+            texts = [[decode_completion(self.tokenizer, one) for one in group.completions] for group in groups]
             scores = [
                 [score(self.task, prompt, text) for text in row] for prompt, row in zip(prompts, texts, strict=True)
             ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pii.reward import WEIGHTS
+from pii.reward import WEIGHTS, check_weights
 
 GROUP = "task"
 
@@ -43,14 +43,9 @@ class PiiSettings:
         found = dict(WEIGHTS)
         for entry in filter(None, self.reward_weights.split(",")):
             name, _, number = entry.partition("=")
-            if name not in WEIGHTS:
-                raise ValueError(f"--reward-weights {entry!r}: no such part; the parts are {', '.join(WEIGHTS)}")
             try:
                 found[name] = float(number)
             except ValueError:
-                raise ValueError(f"--reward-weights {entry!r}: write it as {name}=0.3") from None
-            if not 0 <= found[name] < float("inf"):
-                raise ValueError(f"--reward-weights {entry!r}: a weight is a finite number, 0 or more")
-        if not any(found.values()):
-            raise ValueError("--reward-weights: every weight is 0; at least one part must count")
+                raise ValueError(f"--reward-weights {entry!r}: write it as NAME=NUMBER, such as recall=0.4") from None
+        check_weights(found)
         return found

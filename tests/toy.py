@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+from transformers import PreTrainedModel, Qwen2Config, Qwen2ForCausalLM
+
 from grpo.config import Config
+from grpo.models import without_dropout
 from grpo.task import Prompt, Score
 from grpo.trainer import Trainer
-from tests.conftest import make_qwen2, make_tokenizer
+from tests.conftest import make_tokenizer
 
 DIGITS = 6
 
@@ -44,6 +48,25 @@ class SevensTask:
         return Prompt(({"role": "user", "content": text},), "sevens", {"text": text})
 
 
+def toy_model(tie: bool = True) -> PreTrainedModel:
+    """A random one-layer Qwen2, the same at every call, that starts near uniform over the allowed tokens."""
+    config = Qwen2Config(
+        vocab_size=448,
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=512,
+        tie_word_embeddings=tie,
+        initializer_range=0.02,
+        eos_token_id=[2, 0],
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+        return without_dropout(Qwen2ForCausalLM(config))
+
+
 def toy_config(out: Path | str, **changes: Any) -> Config:
     """Four steps of 2 x 4 short completions, no evaluation."""
     settings: dict[str, Any] = {
@@ -60,6 +83,5 @@ def toy_config(out: Path | str, **changes: Any) -> Config:
 
 
 def toy_trainer(out: Path | str, task: Any = None, model: Any = None, **changes: Any) -> Trainer:
-    """A trainer over a small random model that is the same at every call."""
-    model = make_qwen2(tie=True, layers=1) if model is None else model
-    return Trainer(toy_config(out, **changes), task or SevensTask(), model, make_tokenizer())
+    """A trainer over the toy model, on a CPU or wherever the tests run."""
+    return Trainer(toy_config(out, **changes), task or SevensTask(), model or toy_model(), make_tokenizer())
