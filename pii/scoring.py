@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,10 +35,14 @@ class PRF(NamedTuple):
     f1: float
 
 
-def tokens(text: str) -> list[str]:
-    """The runs of letters, marks and digits of the folded text, in order: `S/o. राजेश-2` -> ["s", "o", "राजेश", "2"]."""
-    spaced = "".join(c if is_word(c) else " " for c in fold(text))
-    return spaced.split()
+_fold = lru_cache(maxsize=100_000)(fold)
+
+
+@lru_cache(maxsize=100_000)
+def tokens(text: str) -> tuple[str, ...]:
+    """The runs of letters, marks and digits of the folded text, in order: `S/o. राजेश-2` -> ("s", "o", "राजेश", "2")."""
+    spaced = "".join(c if is_word(c) else " " for c in _fold(text))
+    return tuple(spaced.split())
 
 
 def _token_keys(mentions: Iterable[Mention], typed: bool) -> Counter[Key]:
@@ -45,7 +50,7 @@ def _token_keys(mentions: Iterable[Mention], typed: bool) -> Counter[Key]:
 
 
 def _span_keys(mentions: Iterable[Mention], typed: bool) -> Counter[Key]:
-    return Counter((fold(m.text), m.type if typed else "") for m in mentions)
+    return Counter((_fold(m.text), m.type if typed else "") for m in mentions)
 
 
 _KEYS: dict[str, Callable[[Iterable[Mention], bool], Counter[Key]]] = {"token": _token_keys, "span": _span_keys}
