@@ -126,6 +126,12 @@ def false_tokens(gold: Sequence[Sequence[Mention]], predicted: Sequence[Sequence
     return (float(counts[free, 1].mean()) if free.any() else 0.0), int(free.sum())
 
 
+@lru_cache(maxsize=2)
+def _draws(documents: int, resamples: int, seed: int) -> np.ndarray:
+    """How often each document is drawn, (resamples, documents)."""
+    return np.random.default_rng(seed).multinomial(documents, np.full(documents, 1 / documents), size=resamples)
+
+
 def interval(counts: Counts, resamples: int = 1000, seed: int = 0) -> tuple[float, float]:
     """Bootstrap 95 % interval of micro F1, documents drawn with replacement (Efron's percentile method).
 
@@ -134,8 +140,7 @@ def interval(counts: Counts, resamples: int = 1000, seed: int = 0) -> tuple[floa
     n = len(counts)
     if n == 0:
         return float("nan"), float("nan")
-    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples)  # (resamples, documents)
-    hits, predictions, gold = (draws @ counts).T
+    hits, predictions, gold = (_draws(n, resamples, seed) @ counts).T
     total = predictions + gold
     f1 = np.where(total == 0, 1.0, 2 * hits / np.maximum(total, 1))
     low, high = np.percentile(f1, [2.5, 97.5])
