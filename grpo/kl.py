@@ -71,9 +71,8 @@ def exact_kl(logits: Tensor, ref_logits: Tensor, allowed: Tensor | None = None) 
         possible = possible & allowed
     logp = _log_softmax_over(logits, possible)
     ref_logp = _log_softmax_over(ref_logits.detach(), possible)
-    # Not p * (logp - ref_logp) with -inf inside: 0 * inf is NaN, and where() after the fact leaves NaN in the gradient.
-    p = torch.where(possible, logp.exp(), 0.0)
-    return (p * (logp - ref_logp)).sum(dim=-1)
+    # Both are 0 where not possible, and so is the product. With -inf there, 0 * inf would be NaN, in the gradient too.
+    return (logp.exp() * (logp - ref_logp)).sum(dim=-1)
 
 
 def _log_softmax_over(logits: Tensor, possible: Tensor) -> Tensor:
