@@ -175,7 +175,7 @@ def main(arguments: list[str] | None = None) -> None:
     headings = [f"{document.key}  seed {seed}{'  empty' * options.empty}" for seed, document, _ in made]
     if options.html:
         parts = [show.segments(document.text, document.gold, spans) for _, document, spans in made]
-        note = "Made-up documents: no person, number or address in them is real."
+        note = "Made-up documents. Nobody in them is real; a number may exist by chance."
         _write(options.html, show.to_html(zip(headings, parts, strict=True), title="Indian documents", note=note))
     if not options.jsonl and not options.html:
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -95,7 +95,7 @@ _PAGE = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True
   h1 { font-size: 1.35rem; margin: 0 0 .25rem; }
   h2 { font-size: .95rem; font-weight: 600; margin: 0 0 .75rem; overflow-wrap: anywhere; }
   p, nav { color: var(--faint); margin: 0 0 1rem; }
-  nav { line-height: 2.2; }
+  nav { line-height: 2.2; } nav mark { color: var(--ink); }
   article { background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem 1.25rem; margin: 0 0 1.25rem; }
   pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font: .9rem/1.75 ui-monospace, Consolas, monospace; }
   mark { background: hsl(var(--hue) 75% var(--light)); color: inherit; border-radius: .25rem; padding: .1rem .25rem; }

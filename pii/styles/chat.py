@@ -13,7 +13,7 @@ SKELETONS = (
         join="\n",
         speakers=("User", "Support"),
     ),
-    Skeleton("{body}", sentence="{date}, {time} - {who}: {text}", join="\n", speakers=("Me", "Helpdesk")),
+    Skeleton("{date}\n{body}", sentence="{time} {who}: {text}", join="\n", speakers=("Me", "Helpdesk")),
     Skeleton(
         "--- transcript of recorded call ---\n{body}\n--- end ---",
         sentence="{who}> {text}",
@@ -37,7 +37,7 @@ SKELETONS = (
         speakers=("guest", "agent"),
     ),
     Skeleton(
-        "WhatsApp conversation\n{body}", sentence="[{date}] {who}: {text}", join="\n", speakers=("ग्राहक", "सहायक")
+        "व्हाट्सऐप / WhatsApp chat of {date}\n{body}", sentence="{who}: {text}", join="\n", speakers=("Grahak", "Sahayak")
     ),
     Skeleton(
         "Queue time 4 minutes\n\n{body}\n\n{filler}",

@@ -83,7 +83,6 @@ Yours faithfully""",
 Dear HR,
 
 Please find the particulars below.
-
 {fields}
 
 {body}
