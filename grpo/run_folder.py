@@ -68,7 +68,7 @@ class RunFolder:
         folder = cls(path)
         try:
             for name in (METRICS, EVALS, ROLLOUTS):
-                _cut_torn_tail(folder.path / name)
+                cut_torn_tail(folder.path / name)
         except OSError as error:
             raise SettingsError(f"--resume {path}: {error.filename} cannot be written ({error.strerror})") from error
         return folder
@@ -185,7 +185,8 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _cut_torn_tail(file: Path) -> None:
+def cut_torn_tail(file: Path) -> None:
+    """Cuts off a last line that a power loss left unfinished; a file that is not there is none to cut."""
     if not file.exists():
         return
     data = file.read_bytes()
