@@ -123,6 +123,18 @@ def vocab_rows(model: PreTrainedModel) -> int:
     return model.get_output_embeddings().weight.shape[0]
 
 
+def context_length(model: PreTrainedModel) -> int | None:
+    """The longest sequence in which every token sees all the tokens before it, or None where there is no limit.
+
+    Sliding-window layers count with their window: packed groups and the sampler's cache take attention to be full.
+    """
+    config = model.config
+    limits = [getattr(config, "max_position_embeddings", None)]
+    if "sliding_attention" in (getattr(config, "layer_types", None) or []):
+        limits.append(getattr(config, "sliding_window", None))
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
 def without_dropout(model: PreTrainedModel) -> PreTrainedModel:
     """Eval mode, and every dropout rate set to zero.
 

@@ -1,7 +1,7 @@
 """TorchSampler: sampling in process, on whatever device the model is on, from the very weights that are trained.
 
-All prompts of a call decode together in one batch. Prompts are prefilled once each, their key-value cache is repeated
-for the n completions, and rows leave the batch as they finish.
+All prompts of a call decode together in one batch. Prompts are prefilled once each, their keys and values serve all n
+completions (see grpo.group_cache), and rows leave the batch as they finish.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
 from grpo.grammar import GrammarState, TokenGrammar, unpack
+from grpo.group_cache import GroupCache, attending_by_group
+from grpo.models import context_length
 from grpo.rollout import Completion
 
 
@@ -51,7 +53,7 @@ class TorchSampler:
         *,
         max_tokens: int,
         temperature: float = 1.0,
-        seed: int | None = None,
+        seed: int | Sequence[int] | None = None,
     ) -> list[list[Completion]]:
         """See grpo.sampler.Sampler. A completion depends on the seed, its prompt and their places in the call, not on
         what else is in the batch. Raises ValueError for what cannot be sampled.
@@ -69,16 +71,14 @@ class TorchSampler:
         return [rows[start : start + n] for start in range(0, len(rows), n)]
 
     def _sample(
-        self, prompts: list[list[int]], n: int, max_tokens: int, temperature: float, seed: int | None
+        self, prompts: list[list[int]], n: int, max_tokens: int, temperature: float, seed: int | Sequence[int] | None
     ) -> list[Completion]:
         device = next(self._model.parameters()).device
         count = len(prompts) * n
         answers = [_Answer(self.grammar.matcher()) for _ in range(count)]
         uniform = _uniform_draws(len(prompts), n, max_tokens, seed).to(device) if temperature > 0 else None
-        hidden, cache, seen, positions = self._prefill(prompts, max_tokens, device)
-        cache.batch_repeat_interleave(n)
-        hidden, seen, positions = (t.repeat_interleave(n, dim=0) for t in (hidden, seen, positions))
-        width = cache.get_seq_length()
+        hidden, cache = self._prefill(prompts, n, device)
+        positions = torch.tensor([len(prompt) for prompt in prompts for _ in range(n)], device=device)
         rows = list(range(count))  # which answer each row of the batch belongs to
         for step in range(max_tokens):
             logp = self._log_distribution(hidden, [answers[row] for row in rows], temperature or 1.0)
@@ -91,44 +91,43 @@ class TorchSampler:
                 break
             if len(alive) < len(rows):
                 keep = torch.tensor(alive, device=device)
-                cache.batch_select_indices(keep)
-                chosen, seen, positions = chosen[keep], seen[keep], positions[keep]
+                cache.keep(keep)
+                chosen, positions = chosen[keep], positions[keep]
                 rows = [rows[place] for place in alive]
-            width += 1
-            output = self._model.get_decoder()(
-                input_ids=chosen[:, None],
-                attention_mask=seen[:, None, None, :width],
-                position_ids=positions[:, None],
-                past_key_values=cache,
-                use_cache=True,
-            )
-            hidden = output.last_hidden_state[:, -1]
+            hidden = self._decode(chosen, positions, cache)
             positions = positions + 1
         return [answer.completion() for answer in answers]
 
-    def _prefill(
-        self, prompts: list[list[int]], max_tokens: int, device: torch.device
-    ) -> tuple[Tensor, DynamicCache, Tensor, Tensor]:
-        """Every prompt once, left-padded, so that all of them go on at the same place in the cache.
-
-        Returns the last hidden states (P, hidden), the cache, what a row may see of it (P, width + max_tokens) and the
-        position of the next token (P,).
-        """
+    def _prefill(self, prompts: list[list[int]], n: int, device: torch.device) -> tuple[Tensor, GroupCache]:
+        """Every prompt once, left-padded; returns the last hidden states (P * n, hidden) and a cache of n rows each."""
         width = max(len(prompt) for prompt in prompts)
         ids = torch.tensor([[0] * (width - len(prompt)) + prompt for prompt in prompts], device=device)
-        lengths = torch.tensor([len(prompt) for prompt in prompts], device=device)
-        places = torch.arange(width + max_tokens, device=device)
-        seen = places >= (width - lengths)[:, None]
-        positions = (places[:width] - (width - lengths)[:, None]).clamp(min=0)
-        cache = DynamicCache(config=self._model.config)
+        padding = torch.tensor([[width - len(prompt)] for prompt in prompts], device=device)
+        places = torch.arange(width, device=device)
+        visible = places >= padding
+        cache = DynamicCache()
         output = self._model.get_decoder()(
             input_ids=ids,
-            attention_mask=seen[:, :width].long(),
-            position_ids=positions,
+            attention_mask=visible.long(),
+            position_ids=(places - padding).clamp(min=0),
             past_key_values=cache,
             use_cache=True,
         )
-        return output.last_hidden_state[:, -1], cache, seen, lengths
+        return output.last_hidden_state[:, -1].repeat_interleave(n, dim=0), GroupCache(cache, visible, n)
+
+    def _decode(self, token_ids: Tensor, positions: Tensor, cache: GroupCache) -> Tensor:
+        """One token a row through the decoder: (rows,), (rows,) -> hidden states (rows, hidden)."""
+        with attending_by_group(self._model):
+            output = self._model.get_decoder()(
+                input_ids=token_ids[:, None],
+                # Already 4-D, so that no mask is made of it: the cache itself knows what a row may see.
+                attention_mask=token_ids.new_ones(1, 1, 1, 1, dtype=torch.bool),
+                position_ids=positions[:, None],
+                past_key_values=cache,
+                use_cache=True,
+                group_cache=cache,
+            )
+        return output.last_hidden_state[:, -1]
 
     def _log_distribution(self, hidden: Tensor, answers: Sequence[_Answer], temperature: float) -> Tensor:
         """(rows, V) float32: the log-probs that the next tokens are drawn from; -inf where not allowed."""
@@ -153,7 +152,7 @@ class TorchSampler:
             raise ValueError(f"temperature is {temperature}: it must be 0 (greedy) or above, and finite")
         if temperature == 0 and n > 1:
             raise ValueError(f"n is {n} at temperature 0: greedy completions of one prompt are all the same; ask for 1")
-        context = getattr(self._model.config, "max_position_embeddings", None)
+        context = context_length(self._model)
         for number, prompt in enumerate(prompts):
             if not prompt:
                 raise ValueError(f"prompt {number} has no tokens")
@@ -186,7 +185,7 @@ class _Answer:
         return Completion(self.token_ids, self.logprobs, "stop" if self.finished else "length")
 
 
-def _uniform_draws(prompts: int, n: int, max_tokens: int, seed: int | None) -> Tensor:
+def _uniform_draws(prompts: int, n: int, max_tokens: int, seed: int | Sequence[int] | None) -> Tensor:
     """(prompts * n, max_tokens) float64 in [0, 1): every row from a generator of its own.
 
     One seed for a whole group, or one draw for all rows, would make a group's completions equal; one generator for the
@@ -194,10 +193,14 @@ def _uniform_draws(prompts: int, n: int, max_tokens: int, seed: int | None) -> T
     """
     if seed is None:
         seed = int(torch.randint(2**62, ()))
+    # (seed, place) of every prompt; with a seed of its own, a prompt's place in the call does not matter.
+    bases = [(seed, place) for place in range(prompts)] if isinstance(seed, int) else [(one, 0) for one in seed]
+    if len(bases) != prompts:
+        raise ValueError(f"{len(bases)} seeds for {prompts} prompts")
     rows = []
-    for prompt in range(prompts):
+    for base, place in bases:
         for k in range(n):
-            digest = hashlib.blake2b(f"{seed}/{prompt}/{k}".encode(), digest_size=8).digest()
+            digest = hashlib.blake2b(f"{base}/{place}/{k}".encode(), digest_size=8).digest()
             generator = torch.Generator().manual_seed(int.from_bytes(digest, "little") >> 1)
             rows.append(torch.rand(max_tokens, generator=generator, dtype=torch.float64))
     return torch.stack(rows)

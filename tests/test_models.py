@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from grpo import models
-from grpo.models import ModelError, default_model, eos_token_ids, load_model, recommended, vocab_rows
+from grpo.models import ModelError, context_length, default_model, eos_token_ids, load_model, recommended, vocab_rows
 from grpo.settings import SettingsError
 from tests.conftest import make_qwen2
 
@@ -44,6 +44,13 @@ def test_end_of_sequence_ids_are_the_union_of_the_tokenizers_and_the_models(fold
 def test_vocab_rows_are_the_heads_not_the_tokenizers(folder):
     model, tokenizer = load_model(str(folder), device="cpu")
     assert vocab_rows(model) == 448 > len(tokenizer)
+
+
+def test_sliding_windows_shorten_the_context():
+    model = make_qwen2(tie=True)
+    assert context_length(model) == 512
+    model.config.layer_types, model.config.sliding_window = ["full_attention", "sliding_attention"], 64
+    assert context_length(model) == 64
 
 
 @pytest.mark.parametrize("name", ["", "./nowhere", "/no/such/folder", "~/no-such-folder", "a/b/c"])
