@@ -7,12 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import PreTrainedModel, Qwen2Config, Qwen2ForCausalLM
 
+from grpo import processes
 from grpo.config import Config
+from grpo.microbatch import microbatches
 from grpo.models import without_dropout
+from grpo.rollout import Group
+from grpo.sampler import decode_completion
 from grpo.task import Prompt, Score
 from grpo.trainer import Trainer
+from grpo.update import policy_logprobs, step_loss
 from tests.conftest import make_tokenizer
 
 DIGITS = 6
@@ -85,3 +91,30 @@ def toy_config(out: Path | str, **changes: Any) -> Config:
 def toy_trainer(out: Path | str, task: Any = None, model: Any = None, **changes: Any) -> Trainer:
     """A trainer over the toy model, on a CPU or wherever the tests run."""
     return Trainer(toy_config(out, **changes), task or SevensTask(), model or toy_model(), make_tokenizer())
+
+
+def sampled(trainer: Trainer) -> tuple[list[int], list[Group], list[list[Score]]]:
+    """The next step's prompts, groups and scores, as step() makes them, for tests of what follows."""
+    numbers, prompts = trainer.next_prompts()
+    groups = trainer.sample(numbers, prompts)
+    texts = [[decode_completion(trainer.tokenizer, one) for one in group.completions] for group in groups]
+    scores = [[trainer.task.score(prompt, text) for text in row] for prompt, row in zip(prompts, texts, strict=True)]
+    return numbers, groups, scores
+
+
+def gradients(trainer: Trainer, numbers: list[int], groups: list[Group], scores: list[list[Score]]) -> list[Tensor]:
+    """The step's gradient for these groups, summed over processes, as step() computes it."""
+    config = trainer.config
+    advantages, _, denominator = trainer.advantages(numbers, groups, scores)
+    trainer.optimizer.zero_grad(set_to_none=True)
+    for batch in microbatches(groups, advantages, config.tokens_per_microbatch, config.packed):
+        policy = policy_logprobs(batch, trainer.model, trainer.reference, trainer.grammar, config)
+        step_loss(batch, policy, denominator, config, trainer.importance_cap).total.backward()
+    processes.sum_gradients(trainer.model)
+    return [parameter.grad.clone() for parameter in trainer.model.parameters()]
+
+
+def largest_difference(ours: list[Tensor], theirs: list[Tensor]) -> float:
+    """The largest difference of any entry, relative to the largest entry."""
+    scale = max(one.abs().max().item() for one in theirs)
+    return max((one - other).abs().max().item() for one, other in zip(ours, theirs, strict=True)) / scale
