@@ -32,14 +32,15 @@ class Sampler(Protocol):
         *,
         max_tokens: int,
         temperature: float = 1.0,
-        seed: int | None = None,
+        seed: int | Sequence[int] | None = None,
     ) -> list[list[Completion]]:
         """Samples n completions for every prompt.
 
         prompts: token ids, see encode_prompts. n: completions a prompt, all different draws. max_tokens: the longest
         completion; one that reaches it has finish_reason "length" and no end-of-sequence id.
         temperature: divides the logits; 0 is greedy (n must be 1; log-probs are then those at temperature 1).
-        seed: same seed, same completions; None draws a seed from torch's global generator.
+        seed: same seed, same completions; None draws a seed from torch's global generator. A list gives every prompt a
+            seed of its own, and its completions are then drawn from that alone, whatever its place in the call.
         Returns a list per prompt, in order, of n completions.
         """
         ...

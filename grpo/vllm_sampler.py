@@ -94,18 +94,21 @@ class VLLMSampler:
         *,
         max_tokens: int,
         temperature: float = 1.0,
-        seed: int | None = None,
+        seed: int | Sequence[int] | None = None,
     ) -> list[list[Completion]]:
         """n completions for each prompt, in the prompts' order.
 
         prompts: token ids. temperature 0: greedy, n must be 1, and log-probs are those at temperature 1.
         seed: the same seed gives the same completions; None draws one from torch's generator. Every completion has its
-        own seed made from it (one for all would make the completions of a group equal).
+        own seed made from it (one for all would make the completions of a group equal). A list: a seed for each prompt.
         Raises ValueError for a request that cannot be met, before anything is sampled; SamplerError where the engine
         fails, after which it stays unusable.
         """
         check_request(prompts, n, max_tokens, temperature, self.max_model_len)
-        base = int(torch.randint(2**62, ()).item()) if seed is None else seed
+        if seed is None:
+            seed = int(torch.randint(2**62, ()).item())
+        # (seed, place) of every prompt; with a seed of its own, a prompt's place in the call does not matter.
+        bases = [(seed, at) for at in range(len(prompts))] if isinstance(seed, int) else [(one, 0) for one in seed]
         with self._engine("sampling"):
             vllm = import_vllm()
             if self._asleep:
@@ -116,13 +119,13 @@ class VLLMSampler:
                     n=n,
                     temperature=temperature,
                     max_tokens=max_tokens,
-                    seed=random.Random(f"{base} {index}").getrandbits(62),
+                    seed=random.Random(f"{base} {place}").getrandbits(62),
                     logprobs=0,
                     detokenize=False,
                     stop_token_ids=self.grammar.eos_token_ids,
                     structured_outputs=self._structure(),
                 )
-                for index in range(len(prompts))
+                for _, (base, place) in zip(prompts, bases, strict=True)
             ]
             requests = [vllm.TokensPrompt(prompt_token_ids=list(prompt)) for prompt in prompts]
             outputs = self._llm.generate(requests, params, use_tqdm=False)
