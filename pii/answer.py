@@ -191,6 +191,8 @@ def _string(completion: str, at: int) -> tuple[str, int]:
     literal = completion[at : end.end()]
     if control := _CONTROL.search(literal):
         raise AnswerError(f"a raw control character {control.group()!r}, at character {at + control.start()}")
+    if "\\" not in literal:
+        return literal[1:-1], end.end()
     try:
         value = json.loads(literal)
     except json.JSONDecodeError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from pii.document import Mention
 from pii.entities import NUMBER_TYPES
@@ -18,10 +18,7 @@ def grounded_share(document: str, predicted: Sequence[Mention]) -> float:
     """
     if not predicted:
         return 0.0
-    folded = fold(document)
-    # Folding the document as a number would also lose its word boundaries, so each kept character remembers its place.
-    kept = [place for place, char in enumerate(folded) if not is_separator(char)]
-    squeezed = "".join(folded[place] for place in kept)
+    folded, squeezed, kept = _prepared(document)
 
     # Equal texts are looked up once: an answer may repeat one text 48 times.
     @cache
@@ -32,6 +29,17 @@ def grounded_share(document: str, predicted: Sequence[Mention]) -> float:
 
     texts = [(mention.text, mention.type in NUMBER_TYPES) for mention in predicted]
     return sum(stands(fold(text, number), number) for text, number in texts) / len(predicted)
+
+
+@lru_cache(maxsize=64)
+def _prepared(document: str) -> tuple[str, str, list[int]]:
+    """The folded document, the same without separators, and the place in the first of each character of the second.
+
+    Folding the document as a number would lose its word boundaries. Cached, because a group's answers share a document.
+    """
+    folded = fold(document)
+    kept = [place for place, char in enumerate(folded) if not is_separator(char)]
+    return folded, "".join(folded[place] for place in kept), kept
 
 
 def _stands(text: str, searched: str, places: Sequence[int], folded: str) -> bool:

@@ -279,6 +279,20 @@ def test_shouting_is_worth_less_than_a_third_and_less_than_one_sure_hit(shortcut
     assert REWARDS[shortcut] < REWARDS["one sure hit"]
 
 
+def test_two_names_joined_by_or_are_paid_for_one_of_them() -> None:
+    document = "Asha Rao or Vikram Rao"
+    gold = [Mention("Asha Rao", "PERSON", 0), Mention("Vikram Rao", "PERSON", 1)]
+    weight = 2 * 2 / (5 + 2)
+    found = score(document, gold, render([Mention(document, "PERSON", 0)]))
+    assert found.parts["recall"] == pytest.approx(weight / 2)
+    assert found.reward == pytest.approx((0.325 * weight + (0.325 + 0.25 + 0.05) * weight / 2) / 0.95)
+    assert found.reward < 0.5
+    # Saying so for each of the two pays both pairs, and still no more than their weight.
+    assert score(document, gold, render([Mention(document, "PERSON", i) for i in range(2)])).reward == pytest.approx(
+        weight
+    )
+
+
 def test_every_shortcut_is_worth_less_than_the_truth() -> None:
     assert all(worth < REWARDS["the truth"] for name, worth in REWARDS.items() if name != "the truth")
 
