@@ -57,8 +57,6 @@ class Draft:
         # Sentences that follow the first person's full name and use his other name forms.
         self.again: list[Sentence] = []
 
-    # --- values
-
     def value(self, entity: Entity, *, in_field: bool = False, wrap: bool = False, bare: bool = False) -> Unit:
         """An entity as it stands in the text, with what belongs around a name. bare: no honorific, one is there."""
         self.written.add(entity.number)
@@ -93,8 +91,6 @@ class Draft:
         marker, relative = self.cast.relate()
         self.written.add(theirs[0])
         return [Piece(f" {marker} "), Piece(relative.full.upper() if shout else relative.full, "PERSON", theirs[0])]
-
-    # --- phrases
 
     def fill(self, template: str, slots: dict[str, Unit]) -> Unit:
         """A template with its slots replaced. A full stop after a value that ends in one is dropped."""
@@ -155,8 +151,6 @@ class Draft:
         """Rupees: 250.00, 1,250.50."""
         rupees = self.rng.choice((self.rng.randint(100, 999), self.rng.randint(1000, 99999)))
         return f"{rupees:,}.{self.rng.choice(('00', '50'))}"
-
-    # --- the parts of a layout
 
     def compose(self) -> Unit:
         """The whole document."""
@@ -276,8 +270,6 @@ class Draft:
             at = self.rng.randint(at, len(body))
             body.insert(at, said)
             at += 1
-
-    # --- writing it down
 
     def _told(self, sentences: list[Sentence], frame: str, join: str) -> Unit:
         """Sentences in their frame (time, number, speaker), one after another; prose breaks into paragraphs."""

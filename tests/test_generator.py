@@ -44,9 +44,6 @@ def tokens(text):
     return marked.casefold().split()
 
 
-# --- gold
-
-
 def test_a_document_holds_d_entities_and_each_is_mentioned_once_but_for_the_name_forms():
     for document, _ in documents():
         key = parse_key(document.key)
@@ -122,9 +119,6 @@ def test_a_hindi_word_does_not_end_before_its_vowel_sign():
     assert occurrences("रामा", "राम") == []
 
 
-# --- names
-
-
 def test_the_name_forms_are_different_and_one_person():
     for document, _ in documents():
         key = parse_key(document.key)
@@ -195,9 +189,6 @@ def test_a_relation_is_two_persons():
                 assert first.type == second.type == "PERSON"
                 assert first.entity_id != second.entity_id
     assert related > 40
-
-
-# --- values and distractors
 
 
 def fold_digits(text):
@@ -282,9 +273,6 @@ def test_a_person_is_named_in_most_documents_of_two_entities_or_more():
     assert sum(any(m.type == "PERSON" for m in document.gold) for document in dense) > 0.85 * len(dense)
 
 
-# --- documents without personal data
-
-
 def test_an_empty_document_has_text_and_nothing_to_be_found():
     for document in empty_documents():
         assert document.gold == []
@@ -299,9 +287,6 @@ def test_filler_holds_no_name_of_the_lists_and_no_long_number():
         for sentence in (*style.filler, *style.row_filler):
             assert not given & set(tokens(sentence)), sentence
             assert not re.search(r"\d{5}|@|://", sentence), sentence
-
-
-# --- variety
 
 
 def test_each_style_has_a_dozen_layouts_forty_fillers_and_four_phrasings_of_every_type():
@@ -330,9 +315,6 @@ def test_two_documents_of_a_type_hardly_ever_share_their_frame():
         frames.setdefault(document.key, []).append(frame(document, spans))
     for key, texts in frames.items():
         assert len(set(texts)) >= 0.9 * SEEDS, key
-
-
-# --- the same everywhere
 
 
 def digest():
@@ -371,8 +353,6 @@ def test_any_well_formed_key_gives_documents():
         for seed in range(10):
             assert generate(key, seed).text
 
-
-# --- command line and pictures
 
 KEY = "govt_id|kyc_form|d4|c1|x0|p6"
 
