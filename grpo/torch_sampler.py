@@ -76,7 +76,7 @@ class TorchSampler:
         device = next(self._model.parameters()).device
         count = len(prompts) * n
         answers = [_Answer(self.grammar.matcher()) for _ in range(count)]
-        uniform = _uniform_draws(len(prompts), n, max_tokens, seed).to(device) if temperature > 0 else None
+        uniform = uniform_draws(prompt_seeds(seed, len(prompts)), n, max_tokens).to(device) if temperature > 0 else None
         hidden, cache = self._prefill(prompts, n, device)
         positions = torch.tensor([len(prompt) for prompt in prompts for _ in range(n)], device=device)
         rows = list(range(count))  # which answer each row of the batch belongs to
@@ -185,22 +185,27 @@ class _Answer:
         return Completion(self.token_ids, self.logprobs, "stop" if self.finished else "length")
 
 
-def _uniform_draws(prompts: int, n: int, max_tokens: int, seed: int | Sequence[int] | None) -> Tensor:
+def prompt_seeds(seed: int | Sequence[int] | None, prompts: int) -> list[str]:
+    """One seed a prompt: its own where there is a list; else made of the call's seed and the prompt's place in it."""
+    if isinstance(seed, Sequence):
+        if len(seed) != prompts:
+            raise ValueError(f"{len(seed)} seeds for {prompts} prompts: give one seed, or one for each prompt")
+        return [str(own) for own in seed]
+    if seed is None:
+        seed = int(torch.randint(2**62, ()))
+    return [f"{seed}/{place}" for place in range(prompts)]
+
+
+def uniform_draws(seeds: Sequence[str], n: int, max_tokens: int) -> Tensor:
     """(prompts * n, max_tokens) float64 in [0, 1): every row from a generator of its own.
 
     One seed for a whole group, or one draw for all rows, would make a group's completions equal; one generator for the
     batch would make a completion depend on its neighbours.
     """
-    if seed is None:
-        seed = int(torch.randint(2**62, ()))
-    # (seed, place) of every prompt; with a seed of its own, a prompt's place in the call does not matter.
-    bases = [(seed, place) for place in range(prompts)] if isinstance(seed, int) else [(one, 0) for one in seed]
-    if len(bases) != prompts:
-        raise ValueError(f"{len(bases)} seeds for {prompts} prompts")
     rows = []
-    for base, place in bases:
+    for seed in seeds:
         for k in range(n):
-            digest = hashlib.blake2b(f"{base}/{place}/{k}".encode(), digest_size=8).digest()
+            digest = hashlib.blake2b(f"{seed}:{k}".encode(), digest_size=8).digest()
             generator = torch.Generator().manual_seed(int.from_bytes(digest, "little") >> 1)
             rows.append(torch.rand(max_tokens, generator=generator, dtype=torch.float64))
     return torch.stack(rows)

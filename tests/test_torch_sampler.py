@@ -75,6 +75,17 @@ def test_a_completion_does_not_depend_on_what_else_is_in_the_batch(tiny_qwen2):
     assert [c.token_ids for c in alone] == [c.token_ids for c in among]
 
 
+def test_a_prompts_own_seed_decides_wherever_the_prompt_stands(tiny_qwen2):
+    sampler = TorchSampler(*tiny_qwen2)
+    one, two, three = sampler.generate(PROMPTS, 2, max_tokens=10, seed=[7, 8, 9])
+    moved = sampler.generate([PROMPTS[2], PROMPTS[0]], 2, max_tokens=10, seed=[9, 7])
+    assert [[c.token_ids for c in group] for group in moved] == [[c.token_ids for c in group] for group in (three, one)]
+    same, other = sampler.generate([PROMPTS[1]] * 2, 2, max_tokens=10, seed=[8, 5])
+    assert [c.token_ids for c in same] == [c.token_ids for c in two] != [c.token_ids for c in other]
+    with pytest.raises(ValueError, match="2 seeds for 3 prompts"):
+        sampler.generate(PROMPTS, 2, max_tokens=3, seed=[1, 2])
+
+
 def test_draws_follow_the_distribution(tiny_qwen2):
     model, tokenizer = tiny_qwen2
     grammar = TokenGrammar('root ::= "a" | "b" | "c"', tokenizer, 448)
