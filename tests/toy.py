@@ -74,12 +74,12 @@ def toy_model(tie: bool = True) -> PreTrainedModel:
 
 
 def toy_config(out: Path | str, **changes: Any) -> Config:
-    """Four steps of 2 x 4 short completions, no evaluation."""
+    """Four steps of 2 x 8 short completions, no evaluation."""
     settings: dict[str, Any] = {
         "model": "toy",
         "steps": 4,
         "prompts_per_step": 2,
-        "group_size": 4,
+        "group_size": 8,
         "max_tokens": 12,
         "lr": 1e-3,
         "eval_every": 0,
