@@ -3,6 +3,9 @@
     python warmstart.py                          the whole of it, into models/pii-tiny-new
     python warmstart.py --steps 50 --out DIR     a short try
 
+It starts with drills: random tokens written twice, so that the second half can be told from the first. On documents
+alone, copying was still absent after 500 steps; on drills it is there after 150, and documents then teach what to copy.
+
 Only the trained document types are used, never the held-out ones or the external set. The result is a Qwen2
 architecture with a tokenizer of its own. Digits are single tokens, and a space is a token of its own, so that a word is
 written with the same tokens in the document (after a space) and in the answer (after a quote): what is to be copied is
@@ -19,6 +22,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 import torch
@@ -134,6 +138,18 @@ def batches(
             yield ids, labels
 
 
+def drills(vocab_size: int, size: int, seed: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Pairs (ids, labels), both (2 * size, 2 * L): L random tokens (32 to 96) twice; the second half is learnt."""
+    generator = torch.Generator().manual_seed(seed)
+    while True:
+        length = int(torch.randint(32, 97, (1,), generator=generator))
+        once = torch.randint(3, vocab_size, (2 * size, length), generator=generator)
+        ids = torch.cat([once, once], dim=1)
+        labels = ids.clone()
+        labels[:, : length + 1] = -100
+        yield ids, labels
+
+
 def answer_loss(model: Qwen2ForCausalLM, ids: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Mean cross-entropy over the answers' tokens, in nats, and the share of them that is the model's first choice.
 
@@ -171,8 +187,9 @@ def save(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path)
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=3000, help="optimizer steps (default %(default)s)")
-    parser.add_argument("--batch", type=int, default=32, help="documents a step (default %(default)s)")
+    parser.add_argument("--steps", type=int, default=4000, help="optimizer steps on documents (default %(default)s)")
+    parser.add_argument("--drills", type=int, default=250, help="steps of copying drills before (default %(default)s)")
+    parser.add_argument("--batch", type=int, default=16, help="documents a step (default %(default)s)")
     parser.add_argument("--lr", type=float, default=2e-3, help="peak learning rate of AdamW (default %(default)s)")
     parser.add_argument("--hidden", type=int, default=128, help="width, a multiple of 64 (default %(default)s)")
     parser.add_argument("--layers", type=int, default=4, help="layers (default %(default)s)")
@@ -197,15 +214,18 @@ def main(argv: list[str] | None = None) -> None:
     print(f"{sum(p.numel() for p in model.parameters()):,} parameters, {len(tokenizer)} tokens")
 
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.05)
-    stream = batches(tokenizer, settings.batch, settings.seed + 1)
+    lessons = chain(
+        islice(drills(len(tokenizer), settings.batch, settings.seed), settings.drills),
+        islice(batches(tokenizer, settings.batch, settings.seed + 1), settings.steps),
+    )
     log: list[dict[str, float]] = []
     started = time.monotonic()
-    bar = tqdm(range(settings.steps), desc="warm start", unit="step", file=sys.stdout)
-    for step in bar:
-        rate = learning_rate(step, settings.steps, settings.lr)
+    total = settings.drills + settings.steps
+    bar = tqdm(lessons, total=total, desc="warm start", unit="step", file=sys.stdout)
+    for step, (ids, labels) in enumerate(bar):
+        rate = learning_rate(step, total, settings.lr)
         for group in optimizer.param_groups:
             group["lr"] = rate
-        ids, labels = next(stream)
         loss, accuracy = answer_loss(model, ids.to(device), labels.to(device))
         optimizer.zero_grad()
         loss.backward()
@@ -217,7 +237,7 @@ def main(argv: list[str] | None = None) -> None:
             loss=f"{sum(row['loss'] for row in recent) / len(recent):.3f}",
             first_choice=f"{sum(row['accuracy'] for row in recent) / len(recent):.3f}",
         )
-        if (step + 1) % settings.save_every == 0 or step + 1 == settings.steps:
+        if (step + 1) % settings.save_every == 0 or step + 1 == total:
             save(model, tokenizer, settings.out)
             record = {**{k: str(v) if isinstance(v, Path) else v for k, v in vars(settings).items()}}
             record |= {"seconds": round(time.monotonic() - started), "log": log[:: max(1, len(log) // 200)]}

@@ -27,14 +27,14 @@ class Habit(NamedTuple):
 
 
 HABITS: dict[str, Habit] = {
-    "PERSON": Habit(0.45, 0.10, "EMAIL"),
+    "PERSON": Habit(0.50, 0.15, "EMAIL"),
     "ADDRESS": Habit(0.65, 0.15, "PINCODE"),
     "PINCODE": Habit(0.60, 0.45, "AGE"),
-    "PHONE": Habit(0.35, 0.20, "BANK_ACCOUNT"),
-    "EMAIL": Habit(0.35, 0.25, "UPI_ID"),
+    "PHONE": Habit(0.40, 0.25, "BANK_ACCOUNT"),
+    "EMAIL": Habit(0.40, 0.25, "UPI_ID"),
     "AGE": Habit(0.75, 0.20, "PINCODE"),
     "DATE_OF_BIRTH": Habit(0.60, 0.25, "AGE"),
-    "AADHAAR": Habit(0.35, 0.35, "PHONE"),
+    "AADHAAR": Habit(0.40, 0.35, "PHONE"),
     "PAN": Habit(0.45, 0.25, "VOTER_ID"),
     "PASSPORT": Habit(0.55, 0.35, "PAN"),
     "VOTER_ID": Habit(0.65, 0.45, "PAN"),
@@ -47,7 +47,7 @@ HABITS: dict[str, Habit] = {
     "URL": Habit(0.65, 0.25, "EMAIL"),
 }
 WRONG_ID = 0.30  # share of kept mentions that are given the id of something else
-HEADING = 0.45  # chance that one heading or label of the document is copied into the answer
+HEADINGS = (0.5, 0.3, 0.2)  # chances that no, one or two headings or labels of the document are copied as well
 
 # A heading is a short line of its own, or what stands before a colon.
 _HEADING = re.compile(r"^[ \t]*([^\W\d][^\n:|]{2,30}?)[ \t]*(?::|$)", re.MULTILINE)
@@ -65,10 +65,10 @@ def careless(document: Document, rng: random.Random) -> list[Mention]:
         if rng.random() < WRONG_ID:
             entity_id = rng.randint(1, 9)
         kept.append(Mention(text, kind, entity_id))
-    if rng.random() < HEADING:
-        gold_texts = {mention.text for mention in document.gold}
-        headings = [heading for heading in _HEADING.findall(document.text) if heading not in gold_texts]
-        if headings:
-            wrong = Mention(rng.choice(headings), rng.choice(ENTITY_TYPES), rng.randint(1, 9))
-            kept.insert(rng.randint(0, len(kept)), wrong)
+    gold_texts = {mention.text for mention in document.gold}
+    headings = [heading for heading in _HEADING.findall(document.text) if heading not in gold_texts]
+    count = rng.choices((0, 1, 2), HEADINGS)[0]
+    for heading in rng.sample(headings, min(count, len(headings))):
+        wrong = Mention(heading, rng.choice(ENTITY_TYPES), rng.randint(1, 9))
+        kept.insert(rng.randint(0, len(kept)), wrong)
     return kept[:MAX_ITEMS]
