@@ -19,7 +19,11 @@ __all__ = ["KINDS", "NEUTRAL_TEXTS", "Question", "grade", "questions"]
 
 
 class Question(NamedTuple):
-    """messages: one user turn. answer: the exact answer. kind: one of KINDS."""
+    """messages: two solved examples as earlier turns, then the question. answer: the exact one. kind: one of KINDS.
+
+    The examples, of the same kind, are there for small models: without them SmolLM2-135M answers in whole sentences
+    and gets nothing, so nothing could be seen to get lost.
+    """
 
     messages: tuple[dict[str, str], ...]
     answer: str
@@ -50,17 +54,19 @@ _LISTED = "Answer with the {} only, separated by a comma and a space."
 
 
 def _add(rng: random.Random) -> tuple[str, str]:
-    a, b = rng.randrange(11, 500), rng.randrange(11, 500)
+    limit = rng.choice((20, 500))
+    a, b = rng.randrange(2, limit), rng.randrange(2, limit)
     return f"What is {a} + {b}? Answer with the number only.", str(a + b)
 
 
 def _subtract(rng: random.Random) -> tuple[str, str]:
-    b, difference = rng.randrange(11, 300), rng.randrange(5, 300)
+    limit = rng.choice((20, 300))
+    b, difference = rng.randrange(2, limit), rng.randrange(2, limit)
     return f"What is {b + difference} - {b}? Answer with the number only.", str(difference)
 
 
 def _multiply(rng: random.Random) -> tuple[str, str]:
-    a, b = rng.randrange(3, 13), rng.randrange(3, 30)
+    a, b = rng.randrange(2, 13), rng.randrange(2, rng.choice((10, 30)))
     return f"What is {a} times {b}? Answer with the number only.", str(a * b)
 
 
@@ -137,6 +143,10 @@ _MAKERS: dict[str, Callable[[random.Random], tuple[str, str]]] = {
 KINDS = tuple(_MAKERS)
 
 
+def _turns(question: str, answer: str) -> tuple[dict[str, str], dict[str, str]]:
+    return {"role": "user", "content": question}, {"role": "assistant", "content": answer}
+
+
 def questions(n: int = 300, seed: int = 0) -> list[Question]:
     """The first n questions, kinds in turn, all different; the same at every call and in every process.
 
@@ -145,14 +155,18 @@ def questions(n: int = 300, seed: int = 0) -> list[Question]:
     if not 0 <= n <= 480:
         raise ValueError(f"n is {n}; there are 0 to 480 questions")
     made: list[Question] = []
-    seen: set[str] = set()
+    examples = {
+        kind: [_turns(*_MAKERS[kind](random.Random(f"general example|{kind}|{i}"))) for i in (0, 1)] for kind in KINDS
+    }
+    seen = {turns[0]["content"] for pair in examples.values() for turns in pair}
     for index in range(n):
         kind = KINDS[index % len(KINDS)]
         rng = random.Random(f"general|{seed}|{index}")
         while (asked := _MAKERS[kind](rng))[0] in seen:
             pass
         seen.add(asked[0])
-        made.append(Question(({"role": "user", "content": asked[0]},), asked[1], kind))
+        first, second = examples[kind]
+        made.append(Question((*first, *second, _turns(*asked)[0]), asked[1], kind))
     return made
 
 
@@ -171,7 +185,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     for question in questions(options.n, options.seed):
-        print(f"[{question.kind}] {question.messages[0]['content']}\n    {question.answer}")
+        print(f"[{question.kind}] {question.messages[-1]['content']}\n    {question.answer}")
 
 
 if __name__ == "__main__":

@@ -13,9 +13,18 @@ from pii.names import GIVEN_NAMES
 
 def test_there_are_300_different_questions_of_every_kind():
     made = questions()
-    assert len({q.messages[0]["content"] for q in made}) == 300
+    assert len({q.messages[-1]["content"] for q in made}) == 300
     assert {q.kind for q in made} == set(KINDS)
     assert all(q.answer and q.answer == " ".join(q.answer.split()) for q in made)
+
+
+def test_two_solved_examples_of_the_kind_come_first_and_are_never_asked():
+    made = questions()
+    asked = {q.messages[-1]["content"] for q in made}
+    for question in made:
+        assert [turn["role"] for turn in question.messages] == ["user", "assistant"] * 2 + ["user"]
+        shown = {turn["content"] for turn in question.messages[:-1:2]}
+        assert len(shown) == 2 and not shown & asked
 
 
 def test_fewer_questions_are_the_first_ones_and_a_seed_makes_others():
@@ -52,7 +61,7 @@ def test_capitals_count():
 def test_arithmetic_answers_are_the_results():
     for question in questions():
         if question.kind in ("add", "subtract", "multiply"):
-            expression = question.messages[0]["content"].split("?")[0].removeprefix("What is ").replace("times", "*")
+            expression = question.messages[-1]["content"].split("?")[0].removeprefix("What is ").replace("times", "*")
             left, operator, right = expression.split()
             value = {"+": int(left) + int(right), "-": int(left) - int(right), "*": int(left) * int(right)}[operator]
             assert question.answer == str(value)
