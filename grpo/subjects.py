@@ -1,0 +1,122 @@
+"""What eval.py and redact.py are given: a run's folder, a checkpoint, or a model's name, and how to sample from it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from grpo.checkpoint import checkpoints, damage
+from grpo.config import Config, SettingsError
+from grpo.models import default_model, model_path, recommended
+from grpo.run_folder import read_config
+from grpo.sampler import Sampler
+from grpo.sampler_choice import choose_sampler
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model to look at.
+
+    label: for tables. model: what load_model takes. step: of the run that made it, None where it is of no run.
+    run: the folder of that run. base: the model that the run started from. settings: what the model recommends, and
+    what it was trained with where a run says so (prompt_style, max_tokens).
+    """
+
+    label: str
+    model: str
+    step: int | None
+    run: Path | None
+    base: str | None
+    settings: dict[str, Any]
+
+
+def subjects(name: str, every: bool = False) -> list[Subject]:
+    """The subjects that a name stands for: a run's newest checkpoint, or with `every` all of them, oldest first.
+
+    name: "" is the default model. Raises SettingsError for a run without checkpoints and for damaged ones.
+    """
+    name = name or default_model()
+    folder = Path(name).expanduser()
+    if _is_run(folder):
+        found = checkpoints(folder)
+        if not found:
+            raise SettingsError(f"{name}: a run without a checkpoint yet; train on, or name its model")
+        chosen = found[::-1] if every else found[:1]
+        return [_checkpoint(path) for path in chosen]
+    if re.fullmatch(r"step-\d+", folder.name) and folder.is_dir():
+        return [_checkpoint(folder)]
+    model_path(name)
+    return [Subject(Path(name).name, name, None, None, None, recommended(name))]
+
+
+def untrained(base: str, settings: dict[str, Any]) -> Subject:
+    """The model that training started from. settings: of the checkpoints that it is compared with."""
+    return Subject(f"{Path(base).name} untrained", base, 0, None, None, settings)
+
+
+def fingerprint(model: str) -> str:
+    """16 hexadecimal digits that change when the model's files do; of a hub id, those of its name."""
+    digest = hashlib.sha256()
+    folder = Path(model_path(model))
+    if not folder.is_dir():
+        digest.update(model.encode())
+    else:
+        for file in sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*token*")):
+            # An optimizer's state says nothing about answers.
+            if file.is_file() and file.name not in ("optimizer.safetensors", "rng.safetensors"):
+                with open(file, "rb") as handle:
+                    digest.update(f"{file.name} {hashlib.file_digest(handle, 'sha256').hexdigest()}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def compute_dtype() -> torch.dtype:
+    """What models are run in: bfloat16 on a GPU, float32 on a CPU; as in training."""
+    return torch.bfloat16 if torch.cuda.is_available() else torch.float32
+
+
+@contextmanager
+def sampling(
+    model: Any, tokenizer: Any, grammar: str | None, kind: str, max_tokens: int, name: str
+) -> Iterator[tuple[Sampler, str]]:
+    """A sampler of the model's present weights and a line about it, for as long as the block lasts.
+
+    kind: auto, torch or vllm. grammar: None lets the model write what it likes.
+    """
+    config = Config(model=name, sampler=kind, max_tokens=max_tokens)  # type: ignore[arg-type]
+    sampler, why = choose_sampler(config, model, tokenizer, grammar, compute_dtype())
+    try:
+        sampler.sync(model)
+        yield sampler, why
+    finally:
+        getattr(sampler, "close", lambda: None)()
+
+
+def _is_run(folder: Path) -> bool:
+    """A run's config.json has settings of this program in it; a model's has not."""
+    file = folder / "config.json"
+    if not file.is_file():
+        return False
+    head = file.read_bytes()[:4096]
+    return b'"settings"' in head and b'"format"' in head
+
+
+def _checkpoint(folder: Path) -> Subject:
+    problem = damage(folder) if (folder / "manifest.json").exists() else ""
+    if problem:
+        raise SettingsError(f"{problem}; evaluate another checkpoint")
+    step = int(folder.name.removeprefix("step-"))
+    run = folder.parent if _is_run(folder.parent) else None
+    settings = recommended(str(folder))
+    base = None
+    if run is not None:
+        config, task = read_config(run)
+        base = config.model
+        settings = {"max_tokens": config.max_tokens, **task, **settings}
+    return Subject(f"step {step}", str(folder), step, run, base, settings)
