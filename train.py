@@ -41,7 +41,6 @@ def main(arguments: list[str] | None = None) -> int:
             config, task_settings = resume(asked, asked_of_task, *read_config(asked["resume"]))
         else:
             config, task_settings = start(asked, asked_of_task, models.default_model(), models.recommended)
-        model, tokenizer = models.load_model(config.model)
         task = PiiTask(
             seed=task_settings.task_seed,
             prompt_style=task_settings.prompt_style,
@@ -49,6 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
             empty_share=task_settings.empty_share,
             probe=task_settings.probe or None,
         )
+        model, tokenizer = models.load_model(config.model)
         trainer = Trainer(
             config,
             task,
@@ -61,7 +61,8 @@ def main(arguments: list[str] | None = None) -> int:
                 "prompt_style": task_settings.prompt_style,
             },
         )
-        print(f"run: {config.out}  model: {config.model}  device: {trainer.accelerator.device}", flush=True)
+        if trainer.main:
+            print(f"run: {config.out}  model: {config.model}  device: {trainer.accelerator.device}", flush=True)
         finished = trainer.train()
     except (ValueError, RunError) as error:
         # SettingsError, ModelError, GrammarError and the task's complaints are all ValueErrors with one clear line.

@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, load_model, save_file
 
 from grpo.config import SettingsError
-from grpo.run_folder import sync_folder, write_atomically
+from grpo.run_folder import RunError, sync_folder, write_atomically
 
 FORMAT = 1
 
@@ -48,30 +49,45 @@ def save(
 
     state: what the trainer needs besides weights and optimizer. recommended: settings for whoever loads the model.
     keep: older checkpoints beyond the newest `keep` are deleted; 0 keeps all.
+    Raises RunError where it cannot be written.
     """
     folder = run / f"step-{step}"
-    if not folder.exists():
-        for unfinished in run.glob("step-*.tmp"):
-            shutil.rmtree(unfinished)
-        aside = run / f"step-{step}.tmp"
-        aside.mkdir(parents=True)
-        model.save_pretrained(aside, max_shard_size="1TB")
-        tokenizer.save_pretrained(aside)
-        save_file(_optimizer_tensors(model, optimizer), aside / "optimizer.safetensors")
-        save_file(_rng_tensors(), aside / "rng.safetensors")
-        _write_json(aside / "state.json", {"step": step, **state})
-        _write_json(aside / "recommended.json", recommended)
-        files = {file.name: _fingerprint(file) for file in sorted(aside.iterdir())}
-        _write_json(aside / "manifest.json", {"format": FORMAT, "step": step, "files": files})
-        for file in aside.iterdir():
-            _sync_file(file)
-        sync_folder(aside)
-        os.rename(aside, folder)
-        sync_folder(run)
+    try:
+        if not folder.exists():
+            for unfinished in run.glob("step-*.tmp"):
+                shutil.rmtree(unfinished)
+            aside = run / f"step-{step}.tmp"
+            _write(aside, model, tokenizer, optimizer, {"step": step, **state}, recommended)
+            os.rename(aside, folder)
+            sync_folder(run)
+    except (OSError, SafetensorError) as error:
+        raise RunError(f"{folder}: the checkpoint cannot be written ({error}); make room and resume") from error
     if keep:
         for old in checkpoints(run)[keep:]:
             shutil.rmtree(old)
     return folder
+
+
+def _write(
+    folder: Path,
+    model: Any,
+    tokenizer: Any,
+    optimizer: torch.optim.Optimizer,
+    state: Mapping[str, Any],
+    recommended: Mapping[str, Any],
+) -> None:
+    folder.mkdir(parents=True)
+    model.save_pretrained(folder, max_shard_size="1TB")
+    tokenizer.save_pretrained(folder)
+    save_file(_optimizer_tensors(model, optimizer), folder / "optimizer.safetensors")
+    save_file(_rng_tensors(), folder / "rng.safetensors")
+    _write_json(folder / "state.json", state)
+    _write_json(folder / "recommended.json", recommended)
+    files = {file.name: _fingerprint(file) for file in sorted(folder.iterdir())}
+    _write_json(folder / "manifest.json", {"format": FORMAT, "step": state["step"], "files": files})
+    for file in folder.iterdir():
+        _sync_file(file)
+    sync_folder(folder)
 
 
 def checkpoints(run: Path) -> list[Path]:

@@ -59,6 +59,8 @@ class Trainer:
         self.main = self.accelerator.is_main_process
         if self.main and not config.resume:
             RunFolder.create(config, task_settings or {})
+        # The processes may have been given different defaults (there is a time in them); the first one's folder counts.
+        config = dataclasses.replace(config, out=processes.gather(config.out)[0])
         self.folder = RunFolder.reopen(config.out)
         self.config, self.task, self.tokenizer = config, task, tokenizer
         self.recommended = dict(recommended or {})
@@ -164,7 +166,9 @@ class Trainer:
             except Exception as error:
                 raise self.rescued(error) from error
             finally:
-                self.accelerator.end_training()
+                # Not accelerator.end_training(): it ends torch.distributed too, which an engine in this process uses.
+                for tracker in self.accelerator.trackers:
+                    tracker.finish()
         return self.steps_done == self.config.steps
 
     def next_prompts(self) -> tuple[list[int], list[Prompt]]:
@@ -329,7 +333,11 @@ class Trainer:
         else:
             what = f"{type(error).__name__}: {error}"
         if self.whole:
-            self.save()
+            try:
+                self.save()
+            except Exception as second:
+                # What a full disk or a lost GPU raises here is of many kinds, and the first error is the one to report.
+                what += f" [and the last step could not be saved: {second}]"
         return RunError(
             f"{what} [stopped after step {self.steps_done}; details in {self.folder.path / 'error.txt'}; "
             f"go on with: python train.py --resume {self.folder.path}]"

@@ -1,4 +1,4 @@
-"""Two processes share a step's prompts and get one process's gradient; a process with nothing to learn blocks nobody."""
+"""Two processes share a step's prompts and get one process's gradient; one with nothing to learn blocks nobody."""
 
 from __future__ import annotations
 
