@@ -16,7 +16,7 @@ _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 Span = tuple[int, int]  # start, end in characters
 
 # One hue a type, in both renderings: the golden angle keeps neighbours in the list apart.
-_HUES = {type: round(index * 137.5) % 360 for index, type in enumerate(ENTITY_TYPES)}
+HUES = {type: round(index * 137.5) % 360 for index, type in enumerate(ENTITY_TYPES)}
 # 256-colour backgrounds on which black is readable, in the order of ENTITY_TYPES.
 _ANSI = (117, 151, 223, 216, 183, 229, 159, 210, 194, 147, 222, 120, 180, 87, 218, 228, 111, 157)
 _COLOURS = dict(zip(ENTITY_TYPES, _ANSI, strict=True))
@@ -119,5 +119,5 @@ def to_html(documents: Iterable[tuple[str, list[tuple[str, Mention | None]]]], *
     """One page of documents, each (heading, segments()); text is escaped, and nothing is loaded from anywhere."""
     documents = list(documents)
     used = {mention.type for _, parts in documents for _, mention in parts if mention}
-    hues = {type: hue for type, hue in _HUES.items() if type in used}
+    hues = {type: hue for type, hue in HUES.items() if type in used}
     return _PAGE.render(title=title, note=note, documents=documents, hues=hues)
