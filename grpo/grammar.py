@@ -35,7 +35,7 @@ class TokenGrammar:
     ebnf: the grammar's text, or None for free-form answers (every token of the tokenizer, always).
     vocab_size: V, the rows of the LM head; more than the tokenizer's vocabulary where that was padded.
     eos_token_ids: the ids that end an answer; the tokenizer's own where not given. `for_model` asks the model too.
-    Raises GrammarError where the text is no grammar. Compiling takes about 0.3 s for 49,000 tokens; replay 3
+    Raises GrammarError where the text is no grammar. Compiling takes about 0.3 s for 49,000 tokens; replay 3 to 7
     microseconds a token.
     """
 
