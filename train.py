@@ -13,6 +13,7 @@ from typing import Any
 
 from grpo.config import Config, SettingsError, resumed
 from grpo.settings import OneLineParser, add_arguments, flag, from_dict, given, markdown
+from pii.grid import HELD_OUT, TRAINED
 from pii.settings import PiiSettings
 
 
@@ -46,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
             prompt_style=task_settings.prompt_style,
             weights=task_settings.weights,
             empty_share=task_settings.empty_share,
-            probe=task_settings.probe or None,
+            types=task_settings.types,
         )
         model, tokenizer = models.load_model(config.model)
         trainer = Trainer(
@@ -97,7 +98,27 @@ def start(
         print("recommended by the model: " + " ".join(f"{flag(name)} {value}" for name, value in taken.items()))
     of_config = {name: value for name, value in taken.items() if name in Config.__dataclass_fields__}
     of_task = {name: value for name, value in taken.items() if name not in of_config}
-    return Config(**{**of_config, **asked}), PiiSettings(**{**of_task, **asked_of_task})
+    return Config(**{**of_config, **asked}), chosen_by_probe(PiiSettings(**{**of_task, **asked_of_task}))
+
+
+def chosen_by_probe(settings: PiiSettings) -> PiiSettings:
+    """Fills in the types that --probe calls trainable, once: config.json then says what the run trains on."""
+    if not settings.probe:
+        return settings
+    if settings.train_types:
+        raise SettingsError("--probe and --train-types both say what to train on; give one of them")
+    from grpo.probe_file import training_types
+
+    found = training_types(settings.probe, settings.probe_rule)
+    shares = {key: share for key, share in found.items() if key not in HELD_OUT}
+    if not shares:
+        raise SettingsError(f"--probe {settings.probe}: all that it calls trainable is held out; nothing to train on")
+    how = {"uniform": "in equal shares", "spread": "in proportion to their groups' spread"}[settings.probe_rule]
+    print(f"probe {settings.probe}: trains on {len(shares)} of {len(TRAINED)} types, {how}")
+    train_types = ",".join(
+        key if settings.probe_rule == "uniform" else f"{key}={share:.4g}" for key, share in shares.items()
+    )
+    return dataclasses.replace(settings, train_types=train_types)
 
 
 def resume(

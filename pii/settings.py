@@ -33,9 +33,31 @@ class PiiSettings:
         "weights of the reward's parts that differ from the usual, such as recall=0.4,precision=0.25,type=0.1",
         auto=",".join(f"{name}={weight}" for name, weight in WEIGHTS.items()),
     )
-    probe: str = _setting(
-        "", "probe.json of this model: document types that had nothing to learn are left out", auto="all trained types"
+    train_types: str = _setting(
+        "",
+        "document types to train on, KEY or KEY=SHARE, comma separated; --probe fills it in",
+        auto="all trained types, in equal shares",
     )
+    probe: str = _setting(
+        "", "probe.json of this model: only document types that it calls trainable are trained on", auto="no probe"
+    )
+    probe_rule: Literal["uniform", "spread"] = _setting(
+        "uniform",
+        "shares of the types that --probe chooses: equal, or in proportion to how far a type's completions differ in "
+        "reward",
+    )
+
+    @property
+    def types(self) -> dict[str, float] | None:
+        """What train_types says; None where it says nothing. Raises ValueError naming the entry that cannot be read."""
+        found = {}
+        for entry in filter(None, self.train_types.split(",")):
+            key, separator, share = entry.partition("=")
+            try:
+                found[key.strip()] = float(share) if separator else 1.0
+            except ValueError:
+                raise ValueError(f"--train-types {entry!r}: write it as KEY or KEY=NUMBER") from None
+        return found or None
 
     @property
     def weights(self) -> dict[str, float]:
