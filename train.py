@@ -30,6 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     from transformers.utils import logging as transformers_logging
 
     from grpo import models
+    from grpo.report import write_report
     from grpo.run_folder import RunError, RunFolder, read_config
     from grpo.summary import summary
     from grpo.trainer import Trainer
@@ -76,6 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not trainer.main:
         return 0
     print(summary(RunFolder(config.out)))
+    print(f"report                       {write_report(config.out)}")
     print(f"run folder                   {config.out}")
     if not finished:
         print(f"stopped after step {trainer.steps_done}; go on with: python train.py --resume {config.out}")
