@@ -45,9 +45,9 @@ class Item(NamedTuple):
 
 
 def create(settings: ProbeSettings, task_settings: Mapping[str, Any]) -> RunFolder:
-    """Makes the folder settings.out. Raises SettingsError where that fails or a probe is there."""
+    """Makes the folder settings.out. Raises SettingsError where that fails or a probe with a record is there."""
     folder = RunFolder(settings.out)
-    if (folder.path / SETTINGS).exists():
+    if (folder.path / DOCUMENTS).exists():
         raise SettingsError(
             f"--out {settings.out}: already holds a probe; --resume {settings.out} goes on with it, or choose another"
         )
