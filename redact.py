@@ -75,7 +75,7 @@ def redact(document: str, options: Any, mark: bool) -> int:
 
     from grpo.models import context_length, load_model
     from grpo.sampler import decode_completion, encode_prompts
-    from grpo.subjects import sampling, subjects
+    from grpo.subjects import Engine, subjects
     from grpo.task import Prompt
     from pii.prompt import GRAMMAR, messages
     from pii.redaction import read, render
@@ -100,7 +100,8 @@ def redact(document: str, options: Any, mark: bool) -> int:
             f"--max-tokens {max_tokens}: leaves no room for a document in the model's context; lower it"
         )
 
-    with sampling(model, tokenizer, GRAMMAR, options.sampler, max_tokens, subject.model) as (sampler, _):
+    with Engine(options.sampler, GRAMMAR) as engine:
+        sampler = engine.sampler(model, tokenizer, subject.model, max_tokens)
 
         def ask(parts: Sequence[str]) -> list[str]:
             answers: list[str] = []

@@ -11,6 +11,7 @@ one writes first, and the threshold stands where Presidio's authors put their lo
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
 import json
 import re
@@ -21,6 +22,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 from pii.document import Document, Mention
 from pii.scoring import scores
 
@@ -30,6 +33,8 @@ Span = tuple[int, int, str]
 
 SCORE_THRESHOLD = 0.3
 """Presidio's lowest score of a pattern that is meant to stand without context words (a voter id's)."""
+
+KEPT = Path(__file__).resolve().parent / "results" / "baselines.json"
 
 HELD_OUT_PER_TYPE = 20
 HELD_OUT_FIRST_SEED = 9_000_000
@@ -189,6 +194,32 @@ def evaluate(documents: Sequence[Document], names: Sequence[str] | None = None) 
         seconds = time.perf_counter() - start
         table[name] = scores(gold, predicted) | {"seconds": round(seconds, 2)}
     return table
+
+
+def kept_or_measured(count: int, folder: Path) -> tuple[dict[str, dict[str, float]], str]:
+    """Scores of all systems on the first `count` external documents, and where they come from.
+
+    Those in KEPT where they are of the same documents, else measured now and kept in `folder`. A system whose library
+    is absent is left out, which is said on stderr.
+    """
+    from pii.external import documents
+
+    made = documents(count)
+    shape = (len(made), sum(len(document.gold) for document in made))
+    kept = json.loads(KEPT.read_text(encoding="utf-8"))["external set"] if KEPT.exists() else {}
+    if kept and all((row["documents"], row["gold_mentions"]) == shape for row in kept.values()):
+        return kept, "beside the cheap baselines (kept in benchmarks/results/baselines.json, of the same documents)"
+    key = hashlib.sha256(json.dumps(made).encode()).hexdigest()[:12]
+    file = folder / f"baselines-{key}.json"
+    if not file.exists():
+        found: dict[str, dict[str, float]] = {}
+        for name in tqdm(systems(), desc="baselines", leave=False, disable=not sys.stderr.isatty()):
+            try:
+                found |= evaluate(made, [name])
+            except ValueError as error:
+                print(f"baseline {name!r} left out: {error}", file=sys.stderr)
+        file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return json.loads(file.read_text(encoding="utf-8")), "beside the cheap baselines, on the same documents"
 
 
 COLUMNS = {

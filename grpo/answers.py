@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
+from grpo.models import context_length, load_model
 from grpo.run_folder import RunFolder, cut_torn_tail
 from grpo.sampler import Sampler, decode_completion, encode_prompts
 from grpo.settings import SettingsError
+from grpo.subjects import Engine, Subject, compute_dtype
 from grpo.task import Prompt
 
 
@@ -27,40 +32,93 @@ class Answers:
     truncated: list[bool]
 
 
-class AnswerFile:
-    """The answers of one model to the prompts of one split."""
+class Job:
+    """Prompts of one split for one model, and the file in which their answers are kept.
 
-    def __init__(self, folder: Path, name: str, model: str, settings: Mapping[str, Any]) -> None:
-        """name: of the split. model: its fingerprint. settings: all else that an answer depends on."""
-        key = hashlib.sha256(json.dumps([model, dict(settings)], sort_keys=True).encode()).hexdigest()[:12]
+    grammar: what answers are constrained to, or None. fingerprint: the model's; it is a part of the file's name, and so
+    is everything else that an answer depends on besides its prompt.
+    """
+
+    def __init__(
+        self,
+        split: str,
+        prompts: Sequence[Prompt],
+        *,
+        folder: Path,
+        fingerprint: str,
+        max_tokens: int,
+        grammar: str | None = None,
+        samples: int = 1,
+        temperature: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        self.split, self.prompts, self.grammar = split, list(prompts), grammar
+        self.samples, self.temperature, self.max_tokens = samples, temperature, max_tokens
+        self.seed = seed if temperature else 0
+        how = [fingerprint, grammar, samples, temperature, max_tokens, self.seed, str(compute_dtype())]
+        key = hashlib.sha256(json.dumps(how).encode()).hexdigest()[:12]
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder, self._name = RunFolder(folder), f"{name}-{key}.jsonl"
+        self._folder, self._name = RunFolder(folder), f"{split}-{key}.jsonl"
         cut_torn_tail(folder / self._name)
 
-    def missing(self, prompts: Sequence[Prompt]) -> list[int]:
-        """The places of the prompts that have no answer yet."""
+    def missing(self) -> list[Prompt]:
+        """The prompts without an answer, the longest first: little is padded, and what does not fit fails early."""
         known = self._records()
-        return [place for place, prompt in enumerate(prompts) if _mark(prompt) not in known]
+        left = {_mark(prompt): prompt for prompt in self.prompts if _mark(prompt) not in known}
+        return sorted(left.values(), key=lambda prompt: -sum(len(message["content"]) for message in prompt.messages))
 
-    def add(self, prompts: Sequence[Prompt], answers: Sequence[Answers]) -> None:
-        self._folder.append(
-            self._name,
-            *(
-                {"prompt": _mark(prompt), "texts": one.texts, "tokens": one.tokens, "truncated": one.truncated}
-                for prompt, one in zip(prompts, answers, strict=True)
-            ),
+    def answers(self) -> list[Answers]:
+        """In the order of the prompts; all of them must be there."""
+        known = self._records()
+        records = [known[_mark(prompt)] for prompt in self.prompts]
+        return [Answers(record["texts"], record["tokens"], record["truncated"]) for record in records]
+
+    def ask(self, prompts: Sequence[Prompt], sampler: Sampler, tokenizer: Any, context: int | None) -> None:
+        """Answers some prompts and keeps the answers. context: see answer()."""
+        found = answer(
+            prompts,
+            sampler,
+            tokenizer,
+            samples=self.samples,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            seed=self.seed,
+            context=context,
         )
-
-    def read(self, prompts: Sequence[Prompt]) -> list[Answers]:
-        """The answers in the prompts' order; all of them must be there."""
-        known = self._records()
-        return [
-            Answers(record["texts"], record["tokens"], record["truncated"])
-            for record in (known[_mark(prompt)] for prompt in prompts)
+        records = [
+            {"prompt": _mark(prompt), "texts": one.texts, "tokens": one.tokens, "truncated": one.truncated}
+            for prompt, one in zip(prompts, found, strict=True)
         ]
+        self._folder.append(self._name, *records)
 
     def _records(self) -> dict[str, dict[str, Any]]:
         return {record["prompt"]: record for record in self._folder.read(self._name)}
+
+
+def ask_all(subjects: Sequence[Subject], jobs: Mapping[str, Sequence[Job]], *, sampler: str, batch: int) -> None:
+    """Asks every model what it has not answered yet, one grammar after the other, with a bar on a terminal.
+
+    jobs: by Subject.model. sampler: auto, torch or vllm. batch: prompts that are asked together.
+    """
+    every = [job for subject in subjects for job in jobs[subject.model]]
+    shown = sys.stderr.isatty()
+    with tqdm(
+        total=sum(len(job.prompts) for job in every), unit="prompt", dynamic_ncols=True, disable=not shown
+    ) as bar:
+        for grammar in dict.fromkeys(job.grammar for job in every):
+            with Engine(sampler, grammar) as engine:
+                for subject in subjects:
+                    due = [(job, job.missing()) for job in jobs[subject.model] if job.grammar == grammar]
+                    bar.update(sum(len(job.prompts) - len(left) for job, left in due))
+                    if not any(left for _, left in due):
+                        continue
+                    model, tokenizer = load_model(subject.model)
+                    for job, left in due:
+                        bar.set_description(f"{subject.label}, {job.split.replace('_', '-')}")
+                        source = engine.sampler(model, tokenizer, subject.model, job.max_tokens)
+                        for start in range(0, len(left), batch):
+                            job.ask(left[start : start + batch], source, tokenizer, context_length(model))
+                            bar.update(len(left[start : start + batch]))
 
 
 def answer(
@@ -97,29 +155,6 @@ def answer(
     ]
 
 
-def answer_missing(
-    file: AnswerFile,
-    prompts: Sequence[Prompt],
-    ask: Callable[[list[Prompt]], list[Answers]],
-    batch: int,
-    progress: Callable[[int], object],
-) -> None:
-    """Fills the file up, `batch` prompts at a time, the longest first (little is padded, and what fails fails early).
-
-    progress: called with the number of prompts that were done.
-    """
-    left = sorted(file.missing(prompts), key=lambda place: -_length(prompts[place]))
-    progress(len(prompts) - len(left))
-    for start in range(0, len(left), batch):
-        some = [prompts[place] for place in left[start : start + batch]]
-        file.add(some, ask(some))
-        progress(len(some))
-
-
 def _mark(prompt: Prompt) -> str:
     """Knows a prompt again by its messages: a changed generator or prompt style asks anew."""
     return hashlib.sha256(json.dumps(list(prompt.messages), ensure_ascii=True).encode()).hexdigest()[:20]
-
-
-def _length(prompt: Prompt) -> int:
-    return sum(len(message["content"]) for message in prompt.messages)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from grpo.logprobs import exact_kl_per_token
-from grpo.models import context_length
+from grpo.models import context_length, load_model
 from grpo.rollout import Completion, Group
+from grpo.run_folder import write_atomically
 from grpo.settings import SettingsError
+from grpo.subjects import Subject
 
 
 @torch.no_grad()
@@ -42,3 +48,31 @@ def mean_kl(
     if not count:
         raise SettingsError("no text of two tokens or more to measure the KL on")
     return total / count
+
+
+def kl_to_base(
+    subjects: Sequence[Subject], fingerprints: Mapping[str, str], base: str | None, texts: Sequence[str], file: Path
+) -> dict[str, float]:
+    """mean_kl of every subject that has an untrained model, by Subject.model; an untrained model's own is 0.
+
+    fingerprints: of all models, by name. base: the untrained model, where it is not the subjects' own. file: where
+    results are kept, so that none is computed twice.
+    """
+    mark = hashlib.sha256("\n".join(texts).encode()).hexdigest()[:8]
+    kept: dict[str, float] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    found: dict[str, float] = {}
+    loaded: tuple[str, Any] = ("", None)
+    for one in subjects:
+        origin = base or one.base
+        if one.step == 0 or origin == one.model:
+            found[one.model] = 0.0
+        elif origin:
+            key = f"{fingerprints[one.model]} {fingerprints[origin]} {mark}"
+            if key not in kept:
+                if loaded[0] != origin:
+                    loaded = (origin, load_model(origin)[0])
+                model, tokenizer = load_model(one.model)
+                kept[key] = mean_kl(model, loaded[1], tokenizer, texts)
+                write_atomically(file, json.dumps(kept, indent=1))
+            found[one.model] = kept[key]
+    return found

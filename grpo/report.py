@@ -45,6 +45,7 @@ def write_report(run: str | Path) -> Path:
         status=_status(steps, config.steps, run),
         warnings=warnings(steps, evals, outside),
         advice=advice(steps, evals, outside, found),
+        smoothing=WINDOW,
         window=max(1, min(WINDOW, len(steps) // 2)),
         changes=_changes(steps),
         charts=_charts(steps, evals, outside_name, outside),
@@ -128,10 +129,9 @@ def _charts(steps: Lines, evals: Lines, outside_name: str, outside: Sequence[Any
         )
     names = dict.fromkeys(name for line in steps for name in line["reward_parts"])
     parts = [Series(name, x, running_mean([line["reward_parts"].get(name) for line in steps])) for name in names]
-    window = f"mean over {WINDOW} steps; faint: each step"
     found = [
-        ("Reward", f"{window}; sealed evaluations with 95 % intervals", line_chart("Reward over steps", reward)),
-        ("Parts of the reward", f"mean over {WINDOW} steps", line_chart("Parts over steps", parts)),
+        ("Reward", "training, and the sealed evaluations with 95 % intervals", line_chart("Reward over steps", reward)),
+        ("Parts of the reward", "where each is defined", line_chart("Parts over steps", parts)),
     ]
     if len(outside) > 1:
         curves = [
@@ -155,7 +155,7 @@ def _charts(steps: Lines, evals: Lines, outside_name: str, outside: Sequence[Any
     ):
         if any(line[name] is not None for line in steps):
             drawing = line_chart(f"{title} over steps", both(name, title), log=kind == "log", share=kind == "share")
-            found.append((title, f"{unit}; {window}", drawing))
+            found.append((title, unit, drawing))
     gaps = [
         Series(label, x, [line[name] for line in steps])
         for label, name in (("mean", "logprob_gap_mean"), ("largest", "logprob_gap_max"))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from grpo.checkpoint import checkpoints, damage
 from grpo.config import Config, SettingsError
 from grpo.models import default_model, model_path, recommended
 from grpo.run_folder import read_config
-from grpo.sampler import Sampler
+from grpo.sampler import Sampler, TorchSampler
 from grpo.sampler_choice import choose_sampler
 
 
@@ -58,7 +57,7 @@ def subjects(name: str, every: bool = False) -> list[Subject]:
 
 def untrained(base: str, settings: dict[str, Any]) -> Subject:
     """The model that training started from. settings: of the checkpoints that it is compared with."""
-    return Subject(f"{Path(base).name} untrained", base, 0, None, None, settings)
+    return Subject(f"{Path(base).name} (step 0)", base, 0, None, None, settings)
 
 
 def fingerprint(model: str) -> str:
@@ -81,21 +80,39 @@ def compute_dtype() -> torch.dtype:
     return torch.bfloat16 if torch.cuda.is_available() else torch.float32
 
 
-@contextmanager
-def sampling(
-    model: Any, tokenizer: Any, grammar: str | None, kind: str, max_tokens: int, name: str
-) -> Iterator[tuple[Sampler, str]]:
-    """A sampler of the model's present weights and a line about it, for as long as the block lasts.
+class Engine:
+    """A sampler for one model after another; an engine that takes long to start is kept while only the weights change.
 
-    kind: auto, torch or vllm. grammar: None lets the model write what it likes.
+    kind: auto, torch or vllm. grammar: None lets the models write what they like.
     """
-    config = Config(model=name, sampler=kind, max_tokens=max_tokens)  # type: ignore[arg-type]
-    sampler, why = choose_sampler(config, model, tokenizer, grammar, compute_dtype())
-    try:
-        sampler.sync(model)
-        yield sampler, why
-    finally:
-        getattr(sampler, "close", lambda: None)()
+
+    def __init__(self, kind: str, grammar: str | None) -> None:
+        self._kind, self._grammar = kind, grammar
+        self._fits = ""
+        self._sampler: Sampler | None = None
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._close()
+
+    def sampler(self, model: Any, tokenizer: Any, name: str, max_tokens: int) -> Sampler:
+        """A sampler of this model's weights as they are now. name: of the model, for what is said about it."""
+        shape = {key: value for key, value in model.config.to_dict().items() if not key.startswith("_")}
+        fits = json.dumps([shape, tokenizer.get_vocab(), max_tokens], sort_keys=True, default=str)
+        if self._sampler is None or fits != self._fits or isinstance(self._sampler, TorchSampler):
+            self._close()
+            config = Config(model=name, sampler=self._kind, max_tokens=max_tokens)  # type: ignore[arg-type]
+            self._sampler, _ = choose_sampler(config, model, tokenizer, self._grammar, compute_dtype())
+            self._fits = fits
+        self._sampler.sync(model)
+        return self._sampler
+
+    def _close(self) -> None:
+        if self._sampler is not None:
+            getattr(self._sampler, "close", lambda: None)()
+            self._sampler = None
 
 
 def _is_run(folder: Path) -> bool:

@@ -63,7 +63,7 @@ function card(group) {
   for (const name of ["#", "reward", "advantage", ...parts, "tokens"]) add(head, "th", name);
   const body = add(table, "tbody");
   group.completions.forEach((one, index) => {
-    const row = add(body, "tr");
+    const row = add(body, "tr", undefined, "numbers");
     add(row, "td", index + 1);
     add(row, "td", number(one.reward));
     add(row, "td", number(one.advantage, 2), one.advantage > 0 ? "up" : one.advantage < 0 ? "down" : "");
