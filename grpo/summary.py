@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from grpo.advice import advice
+from grpo.checkpoint import checkpoints
+from grpo.hacking import outside_curve, warnings
 from grpo.metrics import mean
 from grpo.run_folder import EVALS, METRICS, RunFolder
 
@@ -34,7 +37,17 @@ def summary(folder: RunFolder) -> str:
         f"  degenerate groups          {degenerate[0]:.2f} -> {degenerate[1]:.2f}",
         f"time                         {seconds:.0f} s in steps ({seconds / len(steps):.2f} s each)",
     ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_next(folder, steps, evals)])
+
+
+def _next(folder: RunFolder, steps: list[dict[str, Any]], evals: list[dict[str, Any]]) -> list[str]:
+    """What the run's own numbers advise, and signs of a gamed reward."""
+    _, outside = outside_curve(folder.path)
+    kept = [int(path.name.removeprefix("step-")) for path in checkpoints(folder.path)]
+    return [
+        *(f"warning: {line}" for line in warnings(steps, evals, outside)),
+        *(f"advice: {line}" for line in advice(steps, evals, outside, kept)),
+    ]
 
 
 def _change(title: str, before: dict[str, Any], after: dict[str, Any]) -> list[str]:

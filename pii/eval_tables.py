@@ -58,15 +58,11 @@ def by_type(models: Sequence[Measured]) -> tuple[list[str], list[Row]]:
     """Token F1 of every type on the external set: column heads and rows."""
     reports = [one["external"]["by_type"] for one in models if one["external"] is not None]
     labels = [one["label"] for one in models if one["external"] is not None]
-    # Only the gold decides whether a type is worth a row of its own; the rest are inventions.
     gold: dict[str, float] = {}
     for report in reports:
         gold |= {name: row["gold"] for name, row in report.items()}
     rows = [
-        (
-            name,
-            [f"{count:.0f}", *(_interval(report[name]["token"], "f1") if name in report else "" for report in reports)],
-        )
+        (name, [f"{count:.0f}", *(_of_type(report.get(name)) for report in reports)])
         for name, count in sorted(gold.items())
     ]
     return ["gold", *labels], rows
@@ -153,6 +149,13 @@ def as_markdown(rows: Sequence[Row], labels: Sequence[str]) -> str:
 
 def _first(models: Sequence[Measured], part: str) -> Any:
     return next((one[part] for one in models if one[part] is not None), None)
+
+
+def _of_type(row: Measured | None) -> str:
+    if row is None:
+        return ""
+    # Without gold an F1 says nothing but that something was predicted.
+    return _interval(row["token"], "f1") if row["gold"] else f"{row['predicted']:.0f} invented"
 
 
 def _part(name: str, one: Measured) -> str:
