@@ -31,7 +31,6 @@ def main(arguments: list[str] | None = None) -> int:
 
     from grpo import models
     from grpo.report import write_report
-    from grpo.report import write_report
     from grpo.run_folder import RunError, RunFolder, read_config
     from grpo.summary import summary
     from grpo.trainer import Trainer
@@ -78,7 +77,6 @@ def main(arguments: list[str] | None = None) -> int:
     if not trainer.main:
         return 0
     print(summary(RunFolder(config.out)))
-    print(f"report                       {write_report(config.out)}")
     print(f"report                       {write_report(config.out)}")
     print(f"run folder                   {config.out}")
     if not finished:
