@@ -27,8 +27,12 @@ from grpo.vllm_weights import Pushed, live_weights, push_weights
 LOWEST_TEMPERATURE = 0.01
 
 
+# vLLM's distributed state is one for the process, and an engine that ends, or is collected as garbage, takes it along.
+_running: list[VLLMSampler] = []
+
+
 class VLLMSampler:
-    """grpo.sampler.Sampler with the vLLM engine.
+    """grpo.sampler.Sampler with the vLLM engine. A process has one at a time: a new one closes the one before it.
 
     grammar: EBNF text (start rule `root`) that every completion follows, or None; or a TokenGrammar made from it.
     max_model_len: longest prompt and completion together, tokens; None: the model's own limit, at most 8192.
@@ -68,6 +72,9 @@ class VLLMSampler:
         self._asleep = False
         self.pushed = Pushed(0, 0)
         self._llm: Any = None
+        while _running:
+            _running.pop().close()
+        _running.append(self)
         with self._engine("starting"):
             import_vllm()
             on_gpu = runs_on_gpu()
@@ -150,10 +157,12 @@ class VLLMSampler:
             self._asleep = True
 
     def close(self) -> None:
-        """Ends the engine. vLLM ends torch.distributed with it, for the whole process."""
+        """Ends the engine; vLLM ends torch.distributed with it, for the whole process."""
+        if self in _running:
+            _running.remove(self)
         llm, self._llm = self._llm, None
         if llm is not None:
-            self._failure = self._failure or "the vLLM engine has been closed; make a new sampler"
+            self._failure = self._failure or "the vLLM engine was closed (a new sampler does that too)"
             with output_to(self.log_file), process_kept():
                 llm.llm_engine.engine_core.shutdown()
 
@@ -207,7 +216,7 @@ def check_request(
         raise ValueError(f"temperature 0 with {n} completions: greedy completions are all the same; ask for 1")
     for index, prompt in enumerate(prompts):
         if not prompt:
-            raise ValueError(f"prompt {index} is empty")
+            raise ValueError(f"prompt {index} of {len(prompts)} is empty")
         if len(prompt) + max_tokens > max_model_len:
             raise ValueError(
                 f"prompt {index} of {len(prompts)} has {len(prompt)} tokens; with {max_tokens} to sample that is "
