@@ -101,7 +101,7 @@ def test_a_push_left_out_shows_in_the_gap_and_in_a_warning(tokenizer, tmp_path, 
 
 
 class BreaksTheEngine(SevensTask):
-    """When so many answers are scored, a weight of the engine takes a shape that no forward pass and no push survives."""
+    """After so many answers a weight of the engine takes a shape that neither a forward pass nor a push survives."""
 
     def __init__(self, after: int) -> None:
         self.after, self.scored, self.sampler = after, 0, None
