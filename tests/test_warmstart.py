@@ -85,13 +85,15 @@ def test_digits_are_single_tokens_and_the_frame_of_an_answer_is_whole(
     )
 
 
-def test_the_head_set_by_hand_looks_at_the_previous_token(tokenizer: warmstart.PreTrainedTokenizerFast) -> None:
+def test_the_heads_set_by_hand_look_one_and_two_tokens_back(tokenizer: warmstart.PreTrainedTokenizerFast) -> None:
     model = warmstart.new_model(len(tokenizer), 128, 2, tokenizer).eval()
     model.set_attn_implementation("eager")
-    warmstart.look_at_previous_token(model)
+    for head in (0, 1):
+        warmstart.look_back(model, head, distance=head + 1)
     ids = torch.randint(3, len(tokenizer), (1, 50), generator=torch.Generator().manual_seed(0))
-    attention = model(ids, output_attentions=True).attentions[0][0, 0]  # (50, 50)
-    assert attention.diagonal(-1).min() > 0.8
+    one_back, two_back = model(ids, output_attentions=True).attentions[0][0]  # (50, 50) each
+    assert one_back.diagonal(-1).min() > 0.8
+    assert two_back.diagonal(-2).min() > 0.8
 
 
 def test_in_a_drill_the_second_half_repeats_the_first() -> None:
