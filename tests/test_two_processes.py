@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 import torch
 
 from grpo.run_folder import METRICS, ROLLOUTS, RunFolder
@@ -18,16 +17,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 GRADIENT = """
 import sys, torch
-from tests.toy import gradients, sampled, toy_trainer
-out, reduction = sys.argv[1:]
-trainer = toy_trainer(out, prompts_per_step=3, reduction=reduction, scale="batch", importance_cap=2.0)
-rank = trainer.accelerator.process_index
-assert trainer.accelerator.num_processes == 2
+from tests.toy import gradients, toy_trainer
+out = sys.argv[1]
 everyone = torch.load(out + ".rollouts", weights_only=False)
-own = [column[rank::2] for column in everyone]
-found = gradients(trainer, *own)
-if rank == 0:
-    torch.save(found, out + ".gradients")
+for reduction in ("sequence", "token"):
+    trainer = toy_trainer(out + reduction, prompts_per_step=3, reduction=reduction, scale="batch", importance_cap=2.0)
+    assert trainer.accelerator.num_processes == 2
+    rank = trainer.accelerator.process_index
+    found = gradients(trainer, *[column[rank::2] for column in everyone])
+    if rank == 0:
+        torch.save(found, out + reduction + ".gradients")
 """
 TRAIN = """
 import sys
@@ -63,15 +62,19 @@ def run_two(program: str, *arguments: str) -> None:
             process.kill()
 
 
-@pytest.mark.parametrize("reduction", ["sequence", "token"])
-def test_two_processes_have_the_gradient_of_one(tmp_path, reduction):
-    settings = {"prompts_per_step": 3, "reduction": reduction, "scale": "batch", "importance_cap": 2.0}
-    alone = toy_trainer(tmp_path / "alone", **settings)
-    rollouts = sampled(alone)
+def test_two_processes_have_the_gradient_of_one(tmp_path):
+    settings = {"prompts_per_step": 3, "scale": "batch", "importance_cap": 2.0}
+    alone = {
+        reduction: toy_trainer(tmp_path / reduction, reduction=reduction, **settings)
+        for reduction in ("sequence", "token")
+    }
+    rollouts = sampled(alone["token"])
     out = str(tmp_path / "two")
     torch.save(rollouts, out + ".rollouts")
-    run_two(GRADIENT, out, reduction)
-    assert largest_difference(torch.load(out + ".gradients"), gradients(alone, *rollouts)) < 1e-5
+    run_two(GRADIENT, out)
+    for reduction, trainer in alone.items():
+        found = torch.load(f"{out}{reduction}.gradients")
+        assert largest_difference(found, gradients(trainer, *rollouts)) < 1e-5, reduction
 
 
 def test_a_process_without_a_prompt_waits_for_nobody(tmp_path):
