@@ -89,6 +89,12 @@ def train_tokenizer(vocab_size: int, count: int, seed: int) -> PreTrainedTokeniz
     )
 
 
+def token_id(tokenizer: PreTrainedTokenizerFast, token: str) -> int:
+    found = tokenizer.convert_tokens_to_ids(token)
+    assert isinstance(found, int)
+    return found
+
+
 def new_model(vocab_size: int, hidden: int, layers: int, tokenizer: PreTrainedTokenizerFast) -> Qwen2ForCausalLM:
     """Random weights. Heads of size 64, because vLLM's CPU build takes no smaller ones; the head is tied."""
     return Qwen2ForCausalLM(
@@ -99,12 +105,11 @@ def new_model(vocab_size: int, hidden: int, layers: int, tokenizer: PreTrainedTo
             num_hidden_layers=layers,
             num_attention_heads=hidden // 64,
             num_key_value_heads=hidden // 64,
-            head_dim=64,
             max_position_embeddings=4096,
             tie_word_embeddings=True,
             bos_token_id=None,
-            eos_token_id=tokenizer.convert_tokens_to_ids(END),
-            pad_token_id=tokenizer.convert_tokens_to_ids(PAD),
+            eos_token_id=token_id(tokenizer, END),
+            pad_token_id=token_id(tokenizer, PAD),
         )
     )
 
@@ -140,7 +145,7 @@ def batches(
     """Pairs (ids, labels), both (size, T), right-padded; labels are -100 but on the answer. Alike lengths together."""
     rng = random.Random(f"warmstart/{seed}/answers")
     source = documents(seed)
-    pad = tokenizer.convert_tokens_to_ids(PAD)
+    pad = token_id(tokenizer, PAD)
     while True:
         pool = sorted(
             (example(next(source), rng, tokenizer) for _ in range(size * sort_over)), key=lambda pair: len(pair[0])
@@ -205,7 +210,8 @@ def save(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path)
     aside.mkdir(parents=True)
     half = Qwen2ForCausalLM(model.config)
     half.load_state_dict(model.state_dict())
-    half.to(torch.bfloat16).save_pretrained(aside)
+    torch.nn.Module.to(half, torch.bfloat16)
+    half.save_pretrained(aside)
     tokenizer.save_pretrained(aside)
     if out.exists():
         shutil.rmtree(out)
@@ -237,7 +243,8 @@ def main(argv: list[str] | None = None) -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     print("training the tokenizer on 4,000 documents")
     tokenizer = train_tokenizer(settings.vocab, 4000, settings.seed)
-    model = new_model(len(tokenizer), settings.hidden, settings.layers, tokenizer).to(device)
+    model = new_model(len(tokenizer), settings.hidden, settings.layers, tokenizer)
+    torch.nn.Module.to(model, device)
     for head in range(min(2, settings.hidden // 64)):
         look_back(model, head, distance=head + 1)
     print(f"{sum(p.numel() for p in model.parameters()):,} parameters, {len(tokenizer)} tokens")
