@@ -26,10 +26,10 @@ def advice(
     """
     if not steps:
         return []
-    return [*_groups(steps), *_sealed(evals, checkpoints), *_outside(outside, checkpoints)]
+    return [*_groups(steps, _past_its_best(outside)), *_sealed(evals, checkpoints), *_outside(outside, checkpoints)]
 
 
-def _groups(steps: Sequence[Mapping[str, Any]]) -> list[str]:
+def _groups(steps: Sequence[Mapping[str, Any]], past_its_best: bool) -> list[str]:
     first, last = windows(steps)
     last = last or first
     before = mean([line["degenerate_fraction"] for line in first])
@@ -40,6 +40,8 @@ def _groups(steps: Sequence[Mapping[str, Any]]) -> list[str]:
     rise = _rise([line["reward_mean"] for line in steps])
     if rise is None:
         return [f"{share}; the run is too short to say whether more steps would help"]
+    if rise > 0 and past_its_best:
+        return [f"{share}, and the reward was still rising, but the score outside no longer: see below"]
     if rise > 0:
         return [f"{share}, and the reward was still rising: a longer run is likely to help"]
     return [f"{share}, and the reward no longer rose over the last {2 * WINDOW} steps: more of the same brings little"]
@@ -84,8 +86,15 @@ def _outside(outside: Sequence[Outside], checkpoints: Sequence[int]) -> list[str
     if best.step == last.step:
         return [f"outside the score was still the best at the last checkpoint, step-{last.step} ({last.score:.3f})"]
     name = f"step-{best.step}" if best.step else "the untrained model"
-    clear = best.score - last.score > math.hypot(best.half_width, last.half_width)
     return [
         f"outside the score peaked at {name} ({best.score:.3f}); the last checkpoint has {last.score:.3f}"
-        + (f": use {name}" if clear else ", which may be noise")
+        + (f": use {name}" if _past_its_best(kept) else ", which may be noise")
     ]
+
+
+def _past_its_best(outside: Sequence[Outside]) -> bool:
+    """Whether the last score is below an earlier one by more than the two intervals allow."""
+    if not outside:
+        return False
+    best, last = max(outside, key=lambda point: point.score), max(outside)
+    return best.step < last.step and best.score - last.score > math.hypot(best.half_width, last.half_width)

@@ -143,6 +143,8 @@ def _charts(steps: Lines, evals: Lines, outside_name: str, outside: Sequence[Any
             ),
             Series("precision outside", [point.step for point in outside], [point.precision for point in outside]),
         ]
+        if gaps := precision_gaps(evals, steps, outside):
+            curves.append(Series("precision by the reward", [gap.step for gap in gaps], [gap.own for gap in gaps]))
         found.append(("Outside", "what is never the reward, from eval.py", line_chart("Outside over steps", curves)))
     for title, name, unit, kind in (
         ("KL to the untrained model", "kl", "nats a token", ""),
@@ -156,13 +158,13 @@ def _charts(steps: Lines, evals: Lines, outside_name: str, outside: Sequence[Any
         if any(line[name] is not None for line in steps):
             drawing = line_chart(f"{title} over steps", both(name, title), log=kind == "log", share=kind == "share")
             found.append((title, unit, drawing))
-    gaps = [
+    logprob_gaps = [
         Series(label, x, [line[name] for line in steps])
         for label, name in (("mean", "logprob_gap_mean"), ("largest", "logprob_gap_max"))
     ]
-    if any(value is not None for one in gaps for value in one.y):
+    if any(value is not None for one in logprob_gaps for value in one.y):
         note = "nats between the sampler's and the trainer's log-probs"
-        found.append(("Log-prob gap", note, line_chart("Log-prob gap over steps", gaps, log=True)))
+        found.append(("Log-prob gap", note, line_chart("Log-prob gap over steps", logprob_gaps, log=True)))
     phases = [(name, [line["seconds"].get(name, 0.0) for line in steps]) for name in PHASES]
     found.append(("Time", "seconds of a step, by phase", stacked_chart("Seconds by phase over steps", x, phases)))
     return found

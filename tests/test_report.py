@@ -137,6 +137,11 @@ def test_a_reward_that_still_rises_asks_for_a_longer_run_and_a_flat_one_does_not
     assert "too short to say" in advice(steps([0.1, 0.2, 0.3]), [])[0]
 
 
+def test_no_longer_run_is_advised_where_the_score_outside_has_fallen():
+    said = advice(steps(climb(0.2, 0.6)), [], outside((20, 0.4, None), (60, 0.3, None)))
+    assert "longer run" not in said[0] and "the score outside no longer" in said[0]
+
+
 def test_the_best_checkpoint_is_the_earliest_of_the_best_by_the_sealed_reward():
     lines = steps([0.5] * 100)
     said = advice(lines, sealed((0, 0.3), (25, 0.6), (50, 0.6), (100, 0.5)))[1]
