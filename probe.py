@@ -114,8 +114,10 @@ def sample(folder: Any, settings: ProbeSettings, task: Any) -> dict[str, str]:
     from grpo.sampler_choice import choose_sampler, context_limit
 
     transformers_logging.disable_progress_bar()
-    model, tokenizer = models.load_model(settings.model)
     half = settings.precision == "bfloat16" or (settings.precision == "auto" and torch.cuda.is_available())
+    dtype = torch.bfloat16 if half else torch.float32
+    # Nothing is trained, so no float32 master weights are kept beside those that are computed with.
+    model, tokenizer = models.load_model(settings.model, dtype)
     config = Config(
         model=settings.model,
         max_tokens=settings.max_tokens,
@@ -127,7 +129,6 @@ def sample(folder: Any, settings: ProbeSettings, task: Any) -> dict[str, str]:
 
     def sampler_for(mode: str) -> tuple[Sampler, str]:
         grammar = task.grammar if mode == "constrained" else None
-        dtype = torch.bfloat16 if half else torch.float32
         sampler, why[mode] = choose_sampler(config, model, tokenizer, grammar, dtype, folder.path)
         return sampler, f"{mode}: {why[mode]}"
 
