@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import re
 import sys
 from collections.abc import Sequence
@@ -17,11 +18,14 @@ import pytest
 import redact
 from pii.answer import render as answer
 from pii.document import Mention
+from pii.entities import NUMBER_TYPES
 from pii.generator import generate
 from pii.grid import TYPES
+from pii.grounding import grounded_share
 from pii.locating import Places
 from pii.parts import OVERLAP, split
 from pii.redaction import Found, listed, locate, mask, read, tag
+from pii.task import PiiTask
 from tests.conftest import make_qwen2, make_tokenizer
 
 EMAIL = re.compile(r"[\w.]+@[\w.]+\w")
@@ -92,6 +96,19 @@ def test_the_longest_value_wins_where_values_overlap():
 
 def test_what_does_not_stand_in_the_document_is_dropped_and_counted():
     assert locate("nothing here", [((0, 12), [Mention("Mohan", "PERSON", 1)])]) == ([], 1)
+
+
+def test_every_gold_mention_is_found_and_finding_agrees_with_the_rewards_grounding():
+    rng = random.Random(0)
+    for prompt in PiiTask().eval_prompts("held_out", 44):
+        document = prompt.metadata["document"]
+        gold = [Mention(*mention) for mention in prompt.metadata["gold"]]
+        assert locate(document, [((0, len(document)), gold)])[1] == 0
+        places = Places(document)
+        for text, type_, _ in gold:
+            cut = text[: rng.randint(1, len(text))]
+            grounded = grounded_share(document, [Mention(cut, type_, 0)]) == 1.0
+            assert bool(places.find(cut, type_ in NUMBER_TYPES)) == grounded, (cut, document)
 
 
 # Entities.
