@@ -129,13 +129,14 @@ class Config:
         "compute type of the forward passes; weights and optimizer are always float32. auto: bfloat16 on a GPU",
         group=COMPUTE,
     )
-    tokens_per_microbatch: int = setting(
-        8192,
-        "tokens in one forward pass; less memory, same gradient",
+    tokens_per_microbatch: int | None = setting(
+        None,
+        "tokens whose activations are held at once; fewer take less memory and give the same gradient",
         group=COMPUTE,
         unit="tokens",
         minimum=1,
         resumable=True,
+        auto="2048 on a CPU, 4096 on a GPU",
     )
     packed: bool = setting(
         True,

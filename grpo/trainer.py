@@ -65,6 +65,8 @@ class Trainer:
         self.config, self.task, self.tokenizer = config, task, tokenizer
         self.recommended = dict(recommended or {})
         self.bfloat16 = self.accelerator.mixed_precision == "bf16"
+        usual_tokens = 4096 if self.accelerator.device.type == "cuda" else 2048
+        self.tokens_per_microbatch = config.tokens_per_microbatch or usual_tokens
         usual_cap = 2.0 if self.bfloat16 else 0.0
         self.importance_cap = usual_cap if config.importance_cap is None else config.importance_cap
 
@@ -110,7 +112,7 @@ class Trainer:
         advantages, degenerate, denominator = self.advantages(numbers, groups, scores)
         keep = [not (config.skip_degenerate and equal) for equal in degenerate]
         taught = [group for group, kept in zip(groups, keep, strict=True) if kept]
-        batches = microbatches(taught, advantages[keep], config.tokens_per_microbatch, config.packed)
+        batches = microbatches(taught, advantages[keep], self.tokens_per_microbatch, config.packed)
 
         self.optimizer.zero_grad(set_to_none=True)
         passes: list[TokenStatistics] = []

@@ -107,7 +107,7 @@ def gradients(trainer: Trainer, numbers: list[int], groups: list[Group], scores:
     config = trainer.config
     advantages, _, denominator = trainer.advantages(numbers, groups, scores)
     trainer.optimizer.zero_grad(set_to_none=True)
-    for batch in microbatches(groups, advantages, config.tokens_per_microbatch, config.packed):
+    for batch in microbatches(groups, advantages, trainer.tokens_per_microbatch, config.packed):
         policy = policy_logprobs(batch, trainer.model, trainer.reference, trainer.grammar, config)
         step_loss(batch, policy, denominator, config, trainer.importance_cap).total.backward()
     processes.sum_gradients(trainer.model)
