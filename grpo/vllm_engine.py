@@ -138,7 +138,7 @@ def start_engine(
         if not os.environ.get("VLLM_CPU_KVCACHE_SPACE"):
             place["kv_cache_memory_bytes"] = cpu_cache_bytes(config, max_model_len, dtype)
     log_to(log_file)
-    return vllm.LLM(
+    llm = vllm.LLM(
         str(folder),
         load_format="dummy",
         dtype=str(dtype).removeprefix("torch."),
@@ -155,6 +155,9 @@ def start_engine(
         logits_processors=[mask_of(never)] if never else None,
         **place,
     )
+    # The first engine of a process sets vLLM's logging up anew.
+    log_to(log_file)
+    return llm
 
 
 def log_to(file: Path) -> None:

@@ -152,7 +152,7 @@ def test_nothing_else_in_the_process_is_disturbed(tiny, capfd):
     torch.set_num_threads(before[0])
     out, err = capfd.readouterr()
     assert out + err == ""
-    assert "Initializing a V1 LLM engine" in sampler.log_file.read_text(encoding="utf-8")
+    assert "Reloading and processing weights" in sampler.log_file.read_text(encoding="utf-8")
 
 
 def test_sleep_does_nothing_on_a_cpu(tiny):
