@@ -8,6 +8,7 @@ was interrupted goes on where it was.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 from collections.abc import Sequence
@@ -100,6 +101,8 @@ def evaluate(options: argparse.Namespace) -> int:
     transformers_logging.disable_progress_bar()
     if options.samples > 1 and not options.temperature > 0:
         raise SettingsError(f"--temperature {options.temperature}: several samples of a greedy answer are all the same")
+    if not (options.held_out or options.external or options.general):
+        raise SettingsError("--held-out 0 --external 0 --general 0: leaves nothing to measure; drop one of them")
     chosen = models(options)
     run = next((one.run for one in chosen if one.run is not None), None)
     out = options.out or (run / "eval" if run else Path("eval-out"))
@@ -161,15 +164,11 @@ def models(options: argparse.Namespace) -> list[Any]:
         base = options.base or one.base
         if base and base != one.model:
             bases.setdefault(base, untrained(base, one.settings))
-    found = [*bases.values(), *named]
-    several = len({one.run for one in named}) > 1
-    return [_labelled(one, several) for one in found]
-
-
-def _labelled(one: Any, several: bool) -> Any:
-    import dataclasses
-
-    return dataclasses.replace(one, label=f"{one.run.name} {one.label}") if several and one.run else one
+    # Named as well, the untrained model would stand there twice.
+    found = [*bases.values(), *(one for one in named if one.model not in bases)]
+    if len({one.run for one in named}) < 2:
+        return found
+    return [dataclasses.replace(one, label=f"{one.run.name} {one.label}") if one.run else one for one in found]
 
 
 def measure(

@@ -291,6 +291,7 @@ def test_several_samples_free_form_of_a_single_model(run, tmp_path, capsys):
         (["nowhere/at/all"], "no such folder"),
         (["{run}", "--held-out", "-1"], "-1 is below 0"),
         (["{run}", "--samples", "2", "--temperature", "0"], "several samples of a greedy answer are all the same"),
+        (["{run}", "--held-out", "0", "--external", "0", "--general", "0"], "leaves nothing to measure"),
         (["{run}", "--smaples", "2"], "did you mean --samples?"),
         (
             ["{run}", "--max-tokens", "4090", "--general", "0", "--out", "{run}/x"],
