@@ -7,7 +7,9 @@ Copying is the hard part for so small a model: on documents alone it was still a
 it within 200 steps. The two heads of layer 0 are set by hand, before training, to look one and two tokens back (half of
 what an induction head needs, Olsson et al. 2022, arXiv 2209.11895; two tokens, because ten digits make too few pairs).
 And training starts with drills: random tokens, then the same again from a random place, so that each token of the
-second half can be told from the first. Documents then teach what to copy.
+second half can be told from the first. Documents then teach what to copy. There, a second head that is thrown away
+afterwards reads from half-way up where each mention of the gold starts and what it is: an answer gives one hint per
+mention about where to look, this gives one per token of the document.
 
 Only the trained document types are used, never the held-out ones or the external set. The result is a Qwen2
 architecture with a tokenizer of its own. Digits are single tokens, and a space is a token of its own, so that a word is
@@ -27,6 +29,7 @@ import time
 from collections.abc import Iterator
 from itertools import chain, cycle, islice
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -37,7 +40,8 @@ from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 from pii.annotator import careless
 from pii.answer import render
 from pii.document import Document
-from pii.generator import generate
+from pii.entities import ENTITY_TYPES
+from pii.generator import Span, generate_with_spans
 from pii.grid import TRAINED
 from pii.prompt import messages
 
@@ -50,14 +54,17 @@ CHAT_TEMPLATE = (
 # and punctuation marks one by one.
 PIECES = r'\{"text":"|","type":"|","entity_id":|\},|\}\]|[A-Z]+(?:_[A-Z]+)+|[\p{L}\p{M}]+|\p{N}|\s|[^\s\p{L}\p{M}\p{N}]'
 EMPTY_SHARE = 0.1
+LONGEST = 480  # tokens of prompt and answer; longer examples (one in five) take a third of the time, and are left out
+# What the second head tells apart: outside, inside, and the start of a mention of each type.
+OUTSIDE, INSIDE, STARTS = 0, 1, {name: 2 + index for index, name in enumerate(ENTITY_TYPES)}
 
 
-def documents(seed: int) -> Iterator[Document]:
-    """Endless labelled documents of the trained types; a share of them holds no personal data."""
+def documents(seed: int) -> Iterator[tuple[Document, list[Span]]]:
+    """Endless labelled documents of the trained types, with the places of their mentions; a share of them has none."""
     rng = random.Random(f"warmstart/{seed}")
     while True:
         empty = rng.random() < EMPTY_SHARE
-        yield generate(rng.choice(TRAINED), rng.getrandbits(40), empty=empty)
+        yield generate_with_spans(rng.choice(TRAINED), rng.getrandbits(40), empty=empty)
 
 
 def train_tokenizer(vocab_size: int, count: int, seed: int) -> PreTrainedTokenizerFast:
@@ -77,7 +84,7 @@ def train_tokenizer(vocab_size: int, count: int, seed: int) -> PreTrainedTokeniz
         show_progress=False,
     )
     source = documents(seed)
-    texts = (f"{document.text}\n{render(document.gold)}" for document, _ in zip(source, range(count), strict=False))
+    texts = (f"{document.text}\n{render(document.gold)}" for document, _ in islice(source, count))
     tokenizer.train_from_iterator(texts, trainer)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
@@ -130,40 +137,61 @@ def look_back(model: Qwen2ForCausalLM, head: int, distance: int, strength: float
     attention.q_proj.bias[rows] = strength * torch.cat([torch.cos(angles), -torch.sin(angles)])
 
 
-def example(document: Document, rng: random.Random, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], int]:
-    """Token ids of prompt and answer, and the length of the prompt (the part that is not learnt)."""
+class Example(NamedTuple):
+    """ids: prompt and answer. labels: the same, but -100 on the prompt. tags: of the prompt's document, else -100."""
+
+    ids: list[int]
+    labels: list[int]
+    tags: list[int]
+
+
+class Batch(NamedTuple):
+    """Three of Example's rows as tensors, each (rows, T), padded on the right."""
+
+    ids: torch.Tensor
+    labels: torch.Tensor
+    tags: torch.Tensor
+
+
+def example(document: Document, spans: list[Span], rng: random.Random, tokenizer: PreTrainedTokenizerFast) -> Example:
+    """A document as the model meets it, and a careless answer to it."""
     prompt = tokenizer.apply_chat_template(
-        list(messages(document.text, "short")), tokenize=True, add_generation_prompt=True, return_dict=False
+        list(messages(document.text, "short")), tokenize=False, add_generation_prompt=True
     )
+    assert isinstance(prompt, str)
+    encoded = tokenizer(prompt, add_special_tokens=False, return_offsets_mapping=True)
     answer = tokenizer.encode(render(careless(document, rng)) + END, add_special_tokens=False)
-    return prompt + answer, len(prompt)
+    offset = prompt.index(document.text)
+    tags = [OUTSIDE if offset <= start < offset + len(document.text) else -100 for start, _ in encoded.offset_mapping]
+    for mention, span in zip(document.gold, spans, strict=True):
+        for place, (start, end) in enumerate(encoded.offset_mapping):
+            if start < span.end + offset and end > span.start + offset:
+                tags[place] = STARTS[mention.type] if start <= span.start + offset else INSIDE
+    return Example(encoded.input_ids + answer, [-100] * len(tags) + answer, tags + [-100] * len(answer))
 
 
-def batches(
-    tokenizer: PreTrainedTokenizerFast, size: int, seed: int, sort_over: int = 8
-) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Pairs (ids, labels), both (size, T), right-padded; labels are -100 but on the answer. Alike lengths together."""
+def batches(tokenizer: PreTrainedTokenizerFast, size: int, seed: int, sort_over: int = 8) -> Iterator[Batch]:
+    """Endless batches of `size` examples; examples of alike lengths stand together."""
     rng = random.Random(f"warmstart/{seed}/answers")
-    source = documents(seed)
-    pad = token_id(tokenizer, PAD)
+    source = (example(document, spans, rng, tokenizer) for document, spans in documents(seed))
+    short = (one for one in source if len(one.ids) <= LONGEST)
+    fills = Example(token_id(tokenizer, PAD), -100, -100)  # type: ignore[arg-type]
     while True:
-        pool = sorted(
-            (example(next(source), rng, tokenizer) for _ in range(size * sort_over)), key=lambda pair: len(pair[0])
-        )
+        pool = sorted(islice(short, size * sort_over), key=lambda one: len(one.ids))
         chunks = [pool[i : i + size] for i in range(0, len(pool), size)]
         rng.shuffle(chunks)
         for chunk in chunks:
-            width = max(len(ids) for ids, _ in chunk)
-            ids = torch.full((size, width), pad)
-            labels = torch.full((size, width), -100)
-            for row, (tokens, prompt_length) in enumerate(chunk):
-                ids[row, : len(tokens)] = torch.tensor(tokens)
-                labels[row, prompt_length : len(tokens)] = torch.tensor(tokens[prompt_length:])
-            yield ids, labels
+            width = max(len(one.ids) for one in chunk)
+            yield Batch(
+                *(
+                    torch.tensor([row + [fill] * (width - len(row)) for row in rows])
+                    for rows, fill in zip(zip(*chunk, strict=True), fills, strict=True)
+                )
+            )
 
 
-def drills(vocab_size: int, seed: int, tokens: int = 4096) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Pairs (ids, labels), both (tokens / 2L, 2L): L random tokens (16 to 64), then the same, rolled by up to L/2.
+def drills(vocab_size: int, seed: int, tokens: int = 4096) -> Iterator[Batch]:
+    """Batches without tags, (tokens / 2L, 2L): L random tokens (16 to 64), then the same, rolled by up to L/2.
 
     Every other drill draws each row's tokens from 12 of the vocabulary, as numbers draw theirs from ten digits.
     """
@@ -179,20 +207,35 @@ def drills(vocab_size: int, seed: int, tokens: int = 4096) -> Iterator[tuple[tor
         ids = torch.cat([first, second], dim=1)
         labels = ids.clone()
         labels[:, : length + 1] = -100
-        yield ids, labels
+        yield Batch(ids, labels, torch.full_like(ids, -100))
 
 
-def answer_loss(model: Qwen2ForCausalLM, ids: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean cross-entropy over the answers' tokens, in nats, and the share of them that is the model's first choice.
+class Losses(NamedTuple):
+    """answer, tags: mean cross-entropy in nats. first_choice: share of the answer's tokens that are the likeliest."""
+
+    answer: torch.Tensor
+    tags: torch.Tensor
+    first_choice: torch.Tensor
+
+
+def losses(model: Qwen2ForCausalLM, tagger: torch.nn.Linear, batch: Batch) -> Losses:
+    """Of one batch. The tags are read half-way up, so that the layers above can attend to what they say.
 
     Right padding needs no attention mask: a causal model's real tokens never see what comes after them.
     """
-    with torch.autocast("cpu" if ids.device.type == "cpu" else ids.device.type, dtype=torch.bfloat16):
-        hidden = model.model(input_ids=ids).last_hidden_state[:, :-1]
-        learnt = labels[:, 1:] != -100
-        logits = model.lm_head(hidden[learnt])
-    targets = labels[:, 1:][learnt]
-    return cross_entropy(logits.float(), targets), (logits.argmax(-1) == targets).float().mean()
+    with torch.autocast(batch.ids.device.type, dtype=torch.bfloat16):
+        states = model.model(input_ids=batch.ids, output_hidden_states=True)
+        learnt = batch.labels[:, 1:] != -100
+        logits = model.lm_head(states.last_hidden_state[:, :-1][learnt]).float()
+        tagged = batch.tags != -100
+        tag_logits = tagger(states.hidden_states[model.config.num_hidden_layers // 2][tagged]).float()
+    targets = batch.labels[:, 1:][learnt]
+    return Losses(
+        cross_entropy(logits, targets),
+        # A drill has no tags, and the mean of nothing is no number.
+        cross_entropy(tag_logits, batch.tags[tagged], reduction="sum") / max(1, int(tagged.sum())),
+        (logits.argmax(-1) == targets).float().mean(),
+    )
 
 
 def learning_rate(step: int, steps: int, peak: float, warmup: int = 100) -> float:
@@ -249,7 +292,10 @@ def main(argv: list[str] | None = None) -> None:
         look_back(model, head, distance=head + 1)
     print(f"{sum(p.numel() for p in model.parameters()):,} parameters, {len(tokenizer)} tokens")
 
-    optimizer = torch.optim.AdamW(model.parameters(), lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.05)
+    tagger = torch.nn.Linear(settings.hidden, 2 + len(ENTITY_TYPES)).to(device)
+    optimizer = torch.optim.AdamW(
+        [*model.parameters(), *tagger.parameters()], lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.05
+    )
     lessons = chain(
         islice(drills(len(tokenizer), settings.seed), settings.drills),
         islice(batches(tokenizer, settings.batch, settings.seed + 1), settings.steps),
@@ -258,21 +304,18 @@ def main(argv: list[str] | None = None) -> None:
     started = time.monotonic()
     total = settings.drills + settings.steps
     bar = tqdm(lessons, total=total, desc="warm start", unit="step", file=sys.stdout)
-    for step, (ids, labels) in enumerate(bar):
+    for step, batch in enumerate(bar):
         rate = learning_rate(step, total, settings.lr)
         for group in optimizer.param_groups:
             group["lr"] = rate
-        loss, accuracy = answer_loss(model, ids.to(device), labels.to(device))
+        loss = losses(model, tagger, Batch(*(part.to(device) for part in batch)))
         optimizer.zero_grad()
-        loss.backward()
+        (loss.answer + loss.tags).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        log.append({"step": step + 1, "loss": loss.item(), "accuracy": accuracy.item(), "lr": rate})
+        log.append({"step": step + 1, "lr": rate, **{name: x.item() for name, x in loss._asdict().items()}})
         recent = log[-20:]
-        bar.set_postfix(
-            loss=f"{sum(row['loss'] for row in recent) / len(recent):.3f}",
-            first_choice=f"{sum(row['accuracy'] for row in recent) / len(recent):.3f}",
-        )
+        bar.set_postfix({name: f"{sum(row[name] for row in recent) / len(recent):.3f}" for name in Losses._fields})
         if (step + 1) % settings.save_every == 0 or step + 1 == total:
             save(model, tokenizer, settings.out)
             record = {**{k: str(v) if isinstance(v, Path) else v for k, v in vars(settings).items()}}

@@ -20,7 +20,14 @@ from typing import Any
 
 import torch
 from huggingface_hub import HfApi, try_to_load_from_cache
-from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    LlamaForCausalLM,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+)
 from transformers.utils import logging as transformers_logging
 
 from grpo.settings import SettingsError
@@ -55,7 +62,7 @@ def load_model(
         if not Path(source).is_dir() and not isinstance(try_to_load_from_cache(source, "config.json"), str):
             # Asks once whether the model can be had at all; from_pretrained would repeat itself for a minute first.
             HfApi().model_info(source, timeout=10)
-        tokenizer = AutoTokenizer.from_pretrained(source)
+        tokenizer = _load_tokenizer(source)
         # sdpa is the attention that takes the packed groups' 4-D masks and is fast on both CPU and GPU.
         model = AutoModelForCausalLM.from_pretrained(source, dtype=dtype, attn_implementation="sdpa")
     except Exception as error:
@@ -68,6 +75,20 @@ def load_model(
     without_dropout(model)
     torch.nn.Module.to(model, device)
     return model, tokenizer
+
+
+def _load_tokenizer(source: str) -> PreTrainedTokenizerBase:
+    """The tokenizer as it was saved.
+
+    AutoTokenizer of transformers 5 gives every model of the type qwen2 Qwen's own way of splitting text, whatever its
+    tokenizer.json says. A folder whose tokenizer is of no model's own class is therefore read as just that.
+    """
+    settings = Path(source) / "tokenizer_config.json"
+    if settings.is_file():
+        kind = json.loads(settings.read_text(encoding="utf-8")).get("tokenizer_class")
+        if kind in ("TokenizersBackend", "PreTrainedTokenizerFast"):
+            return PreTrainedTokenizerFast.from_pretrained(source)
+    return AutoTokenizer.from_pretrained(source)
 
 
 def model_path(name: str) -> str:

