@@ -62,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
         if not probe.finished(folder, settings, task):
             why = sample(folder, settings, task)
         run = probe.write_run(folder, settings, why)
-        records = folder.read(probe.DOCUMENTS)
+        records = probe.recorded(folder)
         found = summarise(records, settings, task, dataclasses.asdict(task_settings), versions(), axes)
         write_atomically(folder.path / probe.PROBE, json.dumps(found, ensure_ascii=False) + "\n")
         write_page(folder.path / probe.REPORT, found, run, panes_of)
@@ -73,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"probe.py: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        done = len(folder.read(probe.DOCUMENTS)) if folder else 0
+        done = len(probe.recorded(folder)) if folder else 0
         go_on = f"; {done} documents are kept, go on with: python probe.py --resume {folder.path}" if folder else ""
         print(f"\nprobe.py: stopped{go_on}", file=sys.stderr)
         return 130

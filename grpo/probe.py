@@ -93,10 +93,16 @@ def reopen(path: str, changes: Mapping[str, Any]) -> tuple[RunFolder, ProbeSetti
     return RunFolder(path), dataclasses.replace(saved, **{**changes, "resume": "", "out": saved.out}), task_settings
 
 
+def recorded(folder: RunFolder) -> list[dict[str, Any]]:
+    """The lines of documents.jsonl. A batch that was written in part and then sampled again counts once."""
+    lines = folder.read(DOCUMENTS)
+    return list({(line["mode"], line["type"], line["document"]): line for line in lines}.values())
+
+
 def finished(folder: RunFolder, settings: ProbeSettings, task: Task) -> bool:
     """True where every document is in the record, so that neither model nor sampler is needed any more."""
     types = chosen_types(settings.types, task.types)
-    return len(folder.read(DOCUMENTS)) == len(settings.modes) * len(types) * settings.documents
+    return len(recorded(folder)) == len(settings.modes) * len(types) * settings.documents
 
 
 def batches(settings: ProbeSettings, task: Task, tokenizer: Any, context: int) -> list[list[Item]]:
@@ -149,12 +155,17 @@ def sample(
     if "constrained" in settings.modes and task.grammar is None:
         raise SettingsError(f"--constrained {settings.constrained}: the task has no grammar; use --constrained no")
     cut = batches(settings, task, tokenizer, context)
-    done = {(record["mode"], record["batch"]) for record in folder.read(DOCUMENTS)}
+    before = recorded(folder)
+    done = {(record["mode"], record["type"], record["document"]) for record in before}
     with ProbeProgress(len(settings.modes) * sum(map(len, cut)), settings.k) as progress:
-        for record in folder.read(DOCUMENTS):
+        for record in before:
             progress.seen(record, fresh=False)
         for mode in settings.modes:
-            left = [number for number in range(len(cut)) if (mode, number) not in done]
+            left = [
+                number
+                for number, batch in enumerate(cut)
+                if any((mode, item.type, item.number) not in done for item in batch)
+            ]
             if not left:
                 continue
             with _closing(sampler_for(mode), progress) as sampler:
@@ -174,7 +185,7 @@ def write_run(folder: RunFolder, settings: ProbeSettings, why: Mapping[str, str]
     before = json.loads(file.read_text(encoding="utf-8"))["modes"] if file.exists() else {}
     modes = {}
     for mode in settings.modes:
-        records = [record for record in folder.read(DOCUMENTS) if record["mode"] == mode]
+        records = [record for record in recorded(folder) if record["mode"] == mode]
         seconds = sum({record["batch"]: record["seconds"] for record in records}.values())
         tokens = sum(sum(record["tokens"]) for record in records)
         modes[mode] = {

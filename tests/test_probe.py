@@ -65,7 +65,7 @@ def run_toy(settings: ProbeSettings, folder: RunFolder, batches: int = 10**6) ->
         return sampler, ""
 
     probe.sample(folder, settings, task, tokenizer, 512, sampler_for)
-    return summarise(folder.read(probe.DOCUMENTS), settings, task, {}, {}, axes)
+    return summarise(probe.recorded(folder), settings, task, {}, {}, axes)
 
 
 def axes(type: str) -> dict[str, float | str]:
@@ -100,15 +100,18 @@ def test_an_interrupted_probe_ends_with_the_same_bytes_as_one_that_never_stopped
 
     broken = toy_settings(tmp_path / "broken", constrained="both")
     folder = probe.create(broken, {})
-    for finished_before in (1, 1):
+    # Of the first batch one document remains; the second session samples that batch again, and the next.
+    for finished_before, lines in ((1, 1), (2, 4)):
         with pytest.raises(KeyboardInterrupt):
             run_toy(broken, folder, batches=finished_before)
-        with open(folder.path / probe.DOCUMENTS, "a", encoding="utf-8") as file:
-            file.write('{"mode": "constrained", "type": "sh')  # the power went, too
+        # The power went, too: half of the last line never reached the disk.
+        record_file = folder.path / probe.DOCUMENTS
+        record_file.write_bytes(record_file.read_bytes()[:-200])
         folder, broken, _ = probe.reopen(str(tmp_path / "broken"), {})
-    assert len(folder.read(probe.DOCUMENTS)) == 4
+        assert len(folder.read(probe.DOCUMENTS)) == lines
     assert not probe.finished(folder, broken, TwoKinds())
     found = run_toy(broken, folder)
+    assert len(probe.recorded(folder)) == 12 < len(folder.read(probe.DOCUMENTS))
     assert probe.finished(folder, broken, TwoKinds())
     assert json.dumps(found) == json.dumps(expected)
 
