@@ -178,7 +178,14 @@ class Config:
         resumable=True,
     )
     eval_prompts: int = setting(
-        64, "prompts of an evaluation, answered greedily", group=EVALUATION, unit="prompts", minimum=1, resumable=True
+        110, "prompts of an evaluation, answered once each", group=EVALUATION, unit="prompts", minimum=1, resumable=True
+    )
+    eval_temperature: float = setting(
+        1.0,
+        "temperature of an evaluation's answers: 1 measures the policy that is trained, 0 its greedy answers",
+        group=EVALUATION,
+        minimum=0.0,
+        resumable=True,
     )
 
     def __post_init__(self) -> None:

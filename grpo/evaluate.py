@@ -1,4 +1,4 @@
-"""Evaluation on a fixed split: one greedy answer per prompt, scored by the task."""
+"""Evaluation on a fixed split: one answer per prompt, scored by the task."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def eval_line(step: int, found: Mapping[str, Any]) -> str:
     parts = "  ".join(f"{name} {value:.2f}" for name, value in found["parts"].items())
     return (
         f"step {step:>4}  {found['split']}: reward {found['reward']:.3f} ± {found['reward_interval']:.3f} "
-        f"({found['prompts']} prompts, greedy)  {parts}  {found['seconds']:.0f} s"
+        f"({found['prompts']} prompts)  {parts}  {found['seconds']:.0f} s"
     )
 
 

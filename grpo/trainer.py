@@ -291,7 +291,13 @@ class Trainer:
         if any(line["step"] == step and line["split"] == split for line in self.folder.read(EVALS)):
             return
         found = evaluate(
-            self.task, self.sampler, self.tokenizer, split, config.eval_prompts, max_tokens=config.max_tokens
+            self.task,
+            self.sampler,
+            self.tokenizer,
+            split,
+            config.eval_prompts,
+            max_tokens=config.max_tokens,
+            temperature=config.eval_temperature,
         )
         self.folder.append(EVALS, {"step": step, **found})
         self.accelerator.log({f"{split}/reward": found["reward"]}, step=step)
