@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     # Imported late, so that --help and a misspelt flag answer at once.
     from grpo import models, probe
-    from grpo.probe_plots import write_images
+    from grpo.probe_keep import keep
     from grpo.probe_report import write_page
     from grpo.probe_summary import summarise
     from grpo.probe_table import terminal_report
@@ -66,8 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
         found = summarise(records, settings, task, dataclasses.asdict(task_settings), versions(), axes)
         write_atomically(folder.path / probe.PROBE, json.dumps(found, ensure_ascii=False) + "\n")
         write_page(folder.path / probe.REPORT, found, run, panes_of)
-        if settings.images:
-            write_images(folder.path, found)
+        if settings.keep:
+            keep(Path(settings.keep), found, run)
     except (ValueError, RunError, SamplerError) as error:
         # SettingsError, ModelError, GrammarError and the task's complaints are all ValueErrors with one clear line.
         print(f"probe.py: {error}", file=sys.stderr)

@@ -78,8 +78,12 @@ class ProbeSettings:
         resumable=True,
     )
 
-    images: bool = setting(
-        False, "also write the plots as PNG files into the probe's folder", group=READING, resumable=True
+    keep: str = setting(
+        "",
+        "folder for what is worth keeping in a repository: the plots as PNG, the tables, and probe.json without "
+        "completions",
+        group=READING,
+        resumable=True,
     )
 
     def __post_init__(self) -> None:

@@ -72,7 +72,7 @@ def summarise(
     asked = dataclasses.asdict(settings)
     return {
         "format": FORMAT,
-        "settings": {name: asked[name] for name in asked if name not in ("out", "resume")},
+        "settings": {name: asked[name] for name in asked if name not in ("out", "resume", "keep")},
         "task": dict(task_settings),
         "versions": dict(versions),
         "modes": modes,

@@ -343,10 +343,18 @@ def test_the_script_probes_and_reads_again_without_the_model(
     (out / "settings.json").write_text((out / "settings.json").read_text().replace(str(tiny_folder), "gone/model"))
     assert script.main(["--resume", str(out)]) == 0
     assert (out / "probe.json").read_bytes() == before.replace(str(tiny_folder).encode(), b"gone/model")
-    assert script.main(["--resume", str(out), "--pass-bar", "0", "--images"]) == 0
+    kept = tmp_path / "kept"
+    assert script.main(["--resume", str(out), "--pass-bar", "0", "--keep", str(kept)]) == 0
     found = json.loads((out / "probe.json").read_text(encoding="utf-8"))
     assert {of_type["verdict"] for of_type in found["modes"]["free"]["types"].values()} == {"mastered"}
-    assert (out / "density.png").stat().st_size > 1000
+    assert (kept / "density.png").stat().st_size > 1000
+    assert "verdicts (constrained, 2 types)" in (kept / "tables.txt").read_text(encoding="utf-8")
+    compact = json.loads((kept / "probe.json").read_text(encoding="utf-8"))
+    assert compact["run"]["modes"]["free"]["tokens_per_second"] > 0
+    for of_mode in found["modes"].values():
+        for of_type in of_mode["types"].values():
+            del of_type["examples"], of_type["groups"]
+    assert compact["modes"] == found["modes"]
 
 
 @pytest.mark.parametrize(
