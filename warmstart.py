@@ -39,7 +39,7 @@ from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
 from pii.annotator import careless
 from pii.answer import render
-from pii.document import Document
+from pii.document import Document, Mention
 from pii.entities import ENTITY_TYPES
 from pii.generator import Span, generate_with_spans
 from pii.grid import TRAINED
@@ -153,14 +153,16 @@ class Batch(NamedTuple):
     tags: torch.Tensor
 
 
-def example(document: Document, spans: list[Span], rng: random.Random, tokenizer: PreTrainedTokenizerFast) -> Example:
-    """A document as the model meets it, and a careless answer to it."""
+def example(
+    document: Document, mentions: list[Mention], spans: list[Span], tokenizer: PreTrainedTokenizerFast
+) -> Example:
+    """A document as the model meets it, and an answer to it. spans: where the gold's mentions stand."""
     prompt = tokenizer.apply_chat_template(
         list(messages(document.text, "short")), tokenize=False, add_generation_prompt=True
     )
     assert isinstance(prompt, str)
     encoded = tokenizer(prompt, add_special_tokens=False, return_offsets_mapping=True)
-    answer = tokenizer.encode(render(careless(document, rng)) + END, add_special_tokens=False)
+    answer = tokenizer.encode(render(mentions) + END, add_special_tokens=False)
     offset = prompt.index(document.text)
     tags = [OUTSIDE if offset <= start < offset + len(document.text) else -100 for start, _ in encoded.offset_mapping]
     for mention, span in zip(document.gold, spans, strict=True):
@@ -170,10 +172,15 @@ def example(document: Document, spans: list[Span], rng: random.Random, tokenizer
     return Example(encoded.input_ids + answer, [-100] * len(tags) + answer, tags + [-100] * len(answer))
 
 
-def batches(tokenizer: PreTrainedTokenizerFast, size: int, seed: int, sort_over: int = 8) -> Iterator[Batch]:
-    """Endless batches of `size` examples; examples of alike lengths stand together."""
+def batches(
+    tokenizer: PreTrainedTokenizerFast, size: int, seed: int, thorough: bool = False, sort_over: int = 8
+) -> Iterator[Batch]:
+    """Endless batches of `size` examples, of alike lengths; answers are the gold where thorough, else careless."""
     rng = random.Random(f"warmstart/{seed}/answers")
-    source = (example(document, spans, rng, tokenizer) for document, spans in documents(seed))
+    source = (
+        example(document, document.gold if thorough else careless(document, rng), spans, tokenizer)
+        for document, spans in documents(seed)
+    )
     short = (one for one in source if len(one.ids) <= LONGEST)
     fills = Example(token_id(tokenizer, PAD), -100, -100)  # type: ignore[arg-type]
     while True:
@@ -263,8 +270,9 @@ def save(model: Qwen2ForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path)
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=4000, help="optimizer steps on documents (default %(default)s)")
+    parser.add_argument("--steps", type=int, default=1000, help="steps on careless answers, last (default %(default)s)")
     parser.add_argument("--drills", type=int, default=300, help="steps of copying drills before (default %(default)s)")
+    parser.add_argument("--thorough", type=int, default=2000, help="steps on gold answers next (default %(default)s)")
     parser.add_argument("--batch", type=int, default=16, help="documents a step (default %(default)s)")
     parser.add_argument("--lr", type=float, default=2e-3, help="peak learning rate of AdamW (default %(default)s)")
     parser.add_argument("--hidden", type=int, default=128, help="width, a multiple of 64 (default %(default)s)")
@@ -298,11 +306,12 @@ def main(argv: list[str] | None = None) -> None:
     )
     lessons = chain(
         islice(drills(len(tokenizer), settings.seed), settings.drills),
-        islice(batches(tokenizer, settings.batch, settings.seed + 1), settings.steps),
+        islice(batches(tokenizer, settings.batch, settings.seed + 1, thorough=True), settings.thorough),
+        islice(batches(tokenizer, settings.batch, settings.seed + 2), settings.steps),
     )
     log: list[dict[str, float]] = []
     started = time.monotonic()
-    total = settings.drills + settings.steps
+    total = settings.drills + settings.thorough + settings.steps
     bar = tqdm(lessons, total=total, desc="warm start", unit="step", file=sys.stdout)
     for step, batch in enumerate(bar):
         rate = learning_rate(step, total, settings.lr)

@@ -117,7 +117,7 @@ def test_only_the_answer_and_its_end_are_learnt(tokenizer: warmstart.PreTrainedT
 
 def test_tags_say_where_mentions_start_and_of_what_type(tokenizer: warmstart.PreTrainedTokenizerFast) -> None:
     document, spans = generate_with_spans("govt_id|kyc_form|d4|c1|x0|p6", 0)
-    ids, _, tags = warmstart.example(document, spans, random.Random(0), tokenizer)
+    ids, _, tags = warmstart.example(document, document.gold, spans, tokenizer)
     starts = [(place, tag) for place, tag in enumerate(tags) if tag >= 2]
     assert [tag for _, tag in starts] == [warmstart.STARTS[mention.type] for mention in document.gold]
     for (place, _), mention in zip(starts, document.gold, strict=True):
@@ -129,7 +129,20 @@ def test_tags_say_where_mentions_start_and_of_what_type(tokenizer: warmstart.Pre
 
 def test_fifty_steps_from_the_command_line_leave_a_loadable_model(tmp_path: Path) -> None:
     out = tmp_path / "tiny"
-    command = [sys.executable, "warmstart.py", "--steps", "50", "--drills", "5", "--batch", "4", "--out", str(out)]
+    command = [
+        sys.executable,
+        "warmstart.py",
+        "--steps",
+        "50",
+        "--drills",
+        "5",
+        "--thorough",
+        "5",
+        "--batch",
+        "4",
+        "--out",
+        str(out),
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     model = AutoModelForCausalLM.from_pretrained(out)
