@@ -190,10 +190,8 @@ class Config:
 
     def __post_init__(self) -> None:
         check(self)
-        if self.group_size == 1 and self.scale == "group":
-            raise SettingsError(
-                "--group-size 1: a group of one has no spread to learn from; use 2 or more, or --scale none"
-            )
+        if self.group_size == 1:
+            raise SettingsError("--group-size 1: a group of one has nothing to be compared with; use 2 or more")
         if self.kl_estimator == "exact" and not self.packed:
             raise SettingsError("--kl-estimator exact --no-packed: the exact KL is computed on packed groups; drop one")
 

@@ -66,7 +66,7 @@ class PiiSettings:
         for entry in filter(None, self.reward_weights.split(",")):
             name, _, number = entry.partition("=")
             try:
-                found[name] = float(number)
+                found[name.strip()] = float(number)
             except ValueError:
                 raise ValueError(f"--reward-weights {entry!r}: write it as NAME=NUMBER, such as recall=0.4") from None
         check_weights(found)

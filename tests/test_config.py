@@ -82,10 +82,10 @@ def test_a_wrong_value_is_named(name, value, complaint):
     assert str(error.value) == complaint
 
 
-def test_a_group_of_one_needs_another_scale():
-    with pytest.raises(SettingsError, match="--group-size 1"):
-        Config(group_size=1)
-    assert Config(group_size=1, scale="none").group_size == 1
+@pytest.mark.parametrize("scale", ["group", "batch", "none"])
+def test_a_group_of_one_teaches_nothing_and_is_refused(scale):
+    with pytest.raises(SettingsError, match=r"--group-size 1: .*use 2 or more"):
+        Config(group_size=1, scale=scale)
 
 
 def test_a_setting_of_another_version_is_named():
@@ -126,5 +126,6 @@ def test_a_model_recommends_and_a_flag_overrides(capsys):
 
 def test_reward_weights_are_read_from_one_flag():
     assert PiiSettings(reward_weights="recall=0.4,precision=0.25").weights["recall"] == 0.4
+    assert PiiSettings(reward_weights="recall=0.4, precision = 0.25").weights["precision"] == 0.25
     with pytest.raises(ValueError, match="NAME=NUMBER"):
         _ = PiiSettings(reward_weights="recall").weights
