@@ -83,9 +83,10 @@ def _write(
     save_file(_rng_tensors(), folder / "rng.safetensors")
     _write_json(folder / "state.json", state)
     _write_json(folder / "recommended.json", recommended)
-    files = {file.name: _fingerprint(file) for file in sorted(folder.iterdir())}
+    # A tokenizer with several chat templates keeps them in a folder of their own.
+    files = {str(file.relative_to(folder)): _fingerprint(file) for file in sorted(folder.rglob("*")) if file.is_file()}
     _write_json(folder / "manifest.json", {"format": FORMAT, "step": state["step"], "files": files})
-    for file in folder.iterdir():
+    for file in folder.rglob("*"):
         _sync_file(file)
     sync_folder(folder)
 
@@ -120,10 +121,10 @@ def damage(folder: Path) -> str:
         contents = json.loads(manifest.read_text(encoding="utf-8"))
         if contents["format"] != FORMAT:
             return f"{manifest}: format {contents['format']}, and this version of the program reads format {FORMAT}"
-        expected = dict(contents["files"])
+        expected = {name: {key: one[key] for key in ("bytes", "sha256")} for name, one in contents["files"].items()}
     except OSError as error:
         return f"{manifest}: cannot be read ({error.strerror})"
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         return f"{manifest}: damaged"
     for name, fingerprint in expected.items():
         file = folder / name

@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from grpo import checkpoint
 from grpo.checkpoint import CheckpointError
 from grpo.models import load_model, recommended
-from tests.conftest import make_tokenizer
+from tests.conftest import CHATML, make_tokenizer
 from tests.toy import toy_model
 
 
@@ -125,3 +125,24 @@ def test_another_format_is_named(tmp_path):
     manifest = tmp_path / "step-4" / "manifest.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "format": 99}))
     assert "format 99" in checkpoint.damage(tmp_path / "step-4")
+
+
+@pytest.mark.parametrize(
+    "files", [["model.safetensors"], {"model.safetensors": 3}, {"model.safetensors": {"bytes": 3}}]
+)
+def test_a_manifest_that_lists_nothing_sensible_is_damaged(tmp_path, files):
+    saved(tmp_path, 4)
+    manifest = tmp_path / "step-4" / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "files": files}))
+    assert checkpoint.damage(tmp_path / "step-4") == f"{manifest}: damaged"
+
+
+def test_a_tokenizer_with_several_chat_templates_is_saved_and_verified_whole(tmp_path):
+    model, optimizer = stepped()
+    tokenizer = make_tokenizer()
+    tokenizer.chat_template = {"default": CHATML, "tool_use": CHATML + " "}
+    folder = checkpoint.save(tmp_path, 1, model, tokenizer, optimizer, {"next_prompt": 4}, {})
+    assert checkpoint.latest(tmp_path) == folder
+    (inner,) = folder.glob("*/*")
+    inner.write_text("")
+    assert f"{inner}: truncated" in checkpoint.damage(folder)
