@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from typing import Any
@@ -59,10 +60,15 @@ def evaluate(
 
 
 def score(task: Task, prompt: Prompt, text: str) -> Score:
-    """The task's score of one completion. Raises RunError, naming the prompt, where it fails or is not finite."""
+    """The task's score of one completion, in plain floats (a task may count in numpy's).
+
+    Raises RunError, naming the prompt, where it fails or is not finite.
+    """
     where = f"prompt type {prompt.type!r}, completion {text[:200]!r}"
     try:
         found = task.score(prompt, text)
+        parts = {name: float(value) for name, value in found.parts.items()}
+        found = dataclasses.replace(found, reward=float(found.reward), parts=parts, gate=bool(found.gate))
     except Exception as error:
         raise RunError(
             f"the task's score failed with {type(error).__name__}: {error} ({where}); mend the task"

@@ -215,9 +215,11 @@ def inverse_cdf(logp: Tensor, uniform: Tensor) -> Tensor:
     """Draws one id a row: the first whose cumulative probability exceeds the uniform number. (R, V), (R,) -> (R,).
 
     In float64, because 50,000 probabilities added up in float32 are off by more than the rarest of them. An id of
-    probability 0 is never drawn.
+    probability 0 is never drawn. Raises ValueError for log-probs that are NaN: no id would be right.
     """
     cdf = logp.exp().cumsum(-1, dtype=torch.float64)
     total = cdf[:, -1:]
+    if not torch.isfinite(total).all():
+        raise ValueError("the model's probabilities are NaN, so nothing can be sampled: are its weights finite?")
     target = torch.minimum(uniform[:, None] * total, torch.nextafter(total, torch.zeros_like(total)))
     return torch.searchsorted(cdf, target, right=True).squeeze(-1)

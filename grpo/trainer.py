@@ -25,7 +25,7 @@ from grpo.progress import Progress, StopRequest, eval_line, gap_warning
 from grpo.rollout import Group, SamplerError
 from grpo.run_folder import EVALS, METRICS, ROLLOUTS, RunError, RunFolder
 from grpo.sampler import Sampler, decode_completion, encode_prompts
-from grpo.sampler_choice import choose_sampler, context_limit
+from grpo.sampler_choice import choice, choose_sampler, context_limit
 from grpo.schedule import cosine_to_zero
 from grpo.task import Prompt, Score, Task
 from grpo.update import policy_logprobs, step_loss, token_statistics
@@ -54,7 +54,11 @@ class Trainer:
         task_settings: Mapping[str, Any] | None = None,
         recommended: Mapping[str, Any] | None = None,
     ) -> None:
+        # Whatever can be refused is refused before the run's folder is made: --out is then free for another try.
         self.context = context_limit(config, model)
+        self.grammar = TokenGrammar.for_model(task.grammar, model, tokenizer)
+        if sampler is None:
+            choice(config.sampler)
         self.accelerator = processes.accelerator(config)
         self.main = self.accelerator.is_main_process
         if self.main and not config.resume:
@@ -73,7 +77,6 @@ class Trainer:
         self.model = model.to(self.accelerator.device).float().eval()
         self.reference = copy.deepcopy(self.model).requires_grad_(False) if config.beta > 0 else None
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=config.lr, weight_decay=config.weight_decay)
-        self.grammar = TokenGrammar.for_model(task.grammar, self.model, tokenizer)
         self.steps_done = 0
         # False while the weights are those of no finished step, and so must not be saved.
         self.whole = True
@@ -157,14 +160,14 @@ class Trainer:
                 progress.write(note)
             try:
                 self.sampler.sync(self.model)
-                while not any(processes.gather(stop.requested)):
+                while self.steps_done < self.config.steps and not any(processes.gather(stop.requested)):
                     self.evaluate_if_due(progress)
-                    if self.steps_done == self.config.steps:
-                        break
                     self.report(self.step(), progress)
                     if self.config.save_every and self.steps_done % self.config.save_every == 0:
                         self.save()
                 self.save()
+                if self.steps_done == self.config.steps:
+                    self.evaluate_if_due(progress)
             except Exception as error:
                 raise self.rescued(error) from error
             finally:
@@ -232,7 +235,7 @@ class Trainer:
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.max_grad_norm or math.inf).item()
         if not math.isfinite(norm):
             raise RunError(
-                f"the gradient's norm is {norm} in step {self.steps_done + 1}, and no weight was touched; "
+                f"the gradient's norm is {norm} in step {self.steps_done + 1}, and it was not applied; "
                 "try a lower --lr or --precision float32"
             )
         self.whole = False
@@ -330,10 +333,14 @@ class Trainer:
 
     def rescued(self, error: Exception) -> RunError:
         """Saves what was finished when `error` struck, and says in one line what happened and how to go on."""
+        details = self.folder.path / "error.txt"
+        where = f"details in {details}"
         if self.main:
-            (self.folder.path / "error.txt").write_text(
-                traceback.format_exc(), encoding="utf-8", errors="backslashreplace"
-            )
+            try:
+                details.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
+            except OSError as second:
+                # A full disk, for one. What was finished must be saved all the same.
+                where = f"{details} could not be written: {second.strerror}"
         if isinstance(error, torch.OutOfMemoryError):
             what = "out of GPU memory: lower --tokens-per-microbatch, --vllm-memory or --max-tokens"
         elif isinstance(error, RunError | SamplerError | ValueError):
@@ -347,6 +354,6 @@ class Trainer:
                 # What a full disk or a lost GPU raises here is of many kinds, and the first error is the one to report.
                 what += f" [and the last step could not be saved: {second}]"
         return RunError(
-            f"{what} [stopped after step {self.steps_done}; details in {self.folder.path / 'error.txt'}; "
+            f"{what} [stopped after step {self.steps_done}; {where}; "
             f"go on with: python train.py --resume {self.folder.path}]"
         )

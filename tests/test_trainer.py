@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
 
+import numpy as np
 import pytest
 import torch
 
+from grpo.grammar import GrammarError
 from grpo.microbatch import microbatches
 from grpo.rollout import Completion, Group
 from grpo.run_folder import METRICS, ROLLOUTS, RunError
@@ -147,7 +151,7 @@ def test_a_gradient_that_is_not_finite_never_reaches_the_weights(tmp_path):
     trainer.step()
     before = weights(trainer)
     trainer.model.get_input_embeddings().weight.register_hook(lambda gradient: gradient * math.inf)
-    with pytest.raises(RunError, match=r"gradient's norm is (nan|inf) in step 2, and no weight was touched.*step 1"):
+    with pytest.raises(RunError, match=r"gradient's norm is (nan|inf) in step 2, and it was not applied.*step 1"):
         trainer.train()
     assert not moved(before, trainer)
     assert (tmp_path / "run" / "step-1").is_dir()
@@ -187,3 +191,60 @@ def test_a_tracker_gets_the_metrics(tmp_path):
     pytest.importorskip("tensorboard", reason="the package tensorboard is not installed (make test installs it)")
     toy_trainer(tmp_path / "run", steps=1, log_with="tensorboard").train()
     assert list((tmp_path / "run").rglob("events.out.tfevents*"))
+
+
+def test_ctrl_c_in_the_last_step_leaves_no_evaluation_out(tmp_path):
+    class Stopped(SevensTask):
+        def score(self, prompt: Prompt, completion: str) -> Score:
+            if prompt.metadata["text"] == "Say 3." and not self.__dict__.get("asked"):
+                self.asked = True
+                os.kill(os.getpid(), signal.SIGINT)
+            return super().score(prompt, completion)
+
+    trainer = toy_trainer(tmp_path / "run", task=Stopped(), steps=2, eval_every=1, eval_prompts=1)
+    assert trainer.train()
+    assert [line["step"] for line in trainer.folder.read("evals.jsonl")] == [0, 1, 2]
+    assert (tmp_path / "run" / "step-2").is_dir()
+
+
+def test_what_was_finished_is_saved_though_the_error_cannot_be_written_down(tmp_path):
+    class Fails(SevensTask):
+        def score(self, prompt: Prompt, completion: str) -> Score:
+            if prompt.metadata["text"] == "Say 2.":
+                raise KeyError("gold")
+            return super().score(prompt, completion)
+
+    trainer = toy_trainer(tmp_path / "run", task=Fails())
+    (tmp_path / "run" / "error.txt").mkdir()
+    with pytest.raises(RunError, match=r"failed with KeyError: 'gold' .*step 1; .*error\.txt could not be written"):
+        trainer.train()
+    assert (tmp_path / "run" / "step-1" / "manifest.json").is_file()
+
+
+def test_a_task_may_count_in_numpy(tmp_path):
+    class Numpy(SevensTask):
+        def score(self, prompt: Prompt, completion: str) -> Score:
+            share = np.float32(completion.count("7"))
+            return Score(share, {"sevens": share, "whole": 1}, gate=np.bool_(True))
+
+    trainer = toy_trainer(tmp_path / "run", task=Numpy(), steps=1)
+    assert trainer.train()
+    assert trainer.folder.read(METRICS)[0]["reward_parts"]["whole"] == 1.0
+
+
+def test_weights_that_are_not_finite_are_named_before_a_token_is_drawn(tmp_path):
+    model = toy_model()
+    with torch.no_grad():
+        model.get_input_embeddings().weight.fill_(math.nan)
+    with pytest.raises(RunError, match=r"probabilities are NaN.*are its weights finite"):
+        toy_trainer(tmp_path / "run", model=model).train()
+
+
+def test_a_refused_task_leaves_its_folder_free_for_another_try(tmp_path):
+    class BadGrammar(SevensTask):
+        grammar = "root ::= nowhere"
+
+    with pytest.raises(GrammarError, match="nowhere"):
+        toy_trainer(tmp_path / "run", task=BadGrammar())
+    assert not (tmp_path / "run").exists()
+    assert toy_trainer(tmp_path / "run").steps_done == 0
