@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grpo.config import Config, SettingsError, resumed
-from grpo.settings import OneLineParser, add_arguments, flag, from_dict, given, markdown
+from grpo.settings import OneLineParser, add_arguments, check, flag, from_dict, given, markdown
 from pii.grid import HELD_OUT, TRAINED
 from pii.settings import PiiSettings
 
@@ -27,10 +27,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
 
     # Imported late, so that --help and a misspelt flag answer at once.
+    import torch
     from transformers.utils import logging as transformers_logging
 
     from grpo import models
     from grpo.report import write_report
+    from grpo.rollout import SamplerError
     from grpo.run_folder import RunError, RunFolder, read_config
     from grpo.summary import summary
     from grpo.trainer import Trainer
@@ -43,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
             config, task_settings = resume(asked, asked_of_task, *read_config(asked["resume"]))
         else:
             config, task_settings = start(asked, asked_of_task, models.default_model(), models.recommended)
+        check(task_settings)
         task = PiiTask(
             seed=task_settings.task_seed,
             prompt_style=task_settings.prompt_style,
@@ -50,7 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
             empty_share=task_settings.empty_share,
             types=task_settings.types,
         )
-        model, tokenizer = models.load_model(config.model)
+        # On the CPU first: of several processes each moves it to its own GPU.
+        model, tokenizer = models.load_model(config.model, device="cpu")
         trainer = Trainer(
             config,
             task,
@@ -66,7 +70,10 @@ def main(arguments: list[str] | None = None) -> int:
         if trainer.main:
             print(f"run: {config.out}  model: {config.model}  device: {trainer.accelerator.device}", flush=True)
         finished = trainer.train()
-    except (ValueError, RunError) as error:
+    except torch.OutOfMemoryError:
+        print(f"train.py: out of GPU memory: {config.model} is too large; --beta 0 saves a copy of it", file=sys.stderr)
+        return 2
+    except (ValueError, OSError, RunError, SamplerError) as error:
         # SettingsError, ModelError, GrammarError and the task's complaints are all ValueErrors with one clear line.
         print(f"train.py: {error}", file=sys.stderr)
         return 2
@@ -90,7 +97,7 @@ def start(
     """Settings of a new run: what was asked for, else what the model recommends, else the defaults. Says so."""
     model = asked.get("model", default_model)
     asked.setdefault("model", model)
-    asked.setdefault("out", f"runs/{time.strftime('%Y%m%d-%H%M%S')}-{Path(model).name}")
+    asked["out"] = asked.get("out") or f"runs/{time.strftime('%Y%m%d-%H%M%S')}-{Path(model).name}"
     advice = recommended(model)
     known = {field.name for cls in (Config, PiiSettings) for field in dataclasses.fields(cls)}
     if set(advice) - known:

@@ -45,7 +45,7 @@ def sum_gradients(model: torch.nn.Module) -> None:
 
 
 def accelerator(config: Config) -> Accelerator:
-    """Device, compute type, processes and tracker. Raises SettingsError where the tracker's package is missing."""
+    """Device, compute type, processes and tracker. Raises SettingsError where the tracker cannot be had."""
     if config.log_with != "none" and importlib.util.find_spec(config.log_with) is None:
         raise SettingsError(
             f"--log-with {config.log_with}: that package is not installed; pip install {config.log_with}"
@@ -60,5 +60,10 @@ def accelerator(config: Config) -> Accelerator:
     )
     if config.log_with != "none":
         settings = {name: value for name, value in dataclasses.asdict(config).items() if value is not None}
-        made.init_trackers("grpo-pii", config=settings)
+        try:
+            made.init_trackers("grpo-pii", config=settings)
+        except Exception as error:
+            # Without an account, a login or a network every tracker raises something of its own.
+            cause = " ".join(str(error).split())[:200] or type(error).__name__
+            raise SettingsError(f"--log-with {config.log_with}: cannot be started ({cause})") from error
     return made

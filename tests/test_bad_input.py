@@ -10,6 +10,7 @@ import torch
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
 import train
+from grpo.rollout import SamplerError
 from grpo.run_folder import EVALS, METRICS, RunFolder
 from tests.conftest import make_tokenizer
 
@@ -90,6 +91,8 @@ def test_a_value_out_of_bounds(capsys):
     assert "--steps 0: must be at least 1" in complaint(capsys, "--steps", "0")
     assert "--lr: invalid float value: 'fast'" in complaint(capsys, "--lr", "fast")
     assert "--reward-weights" in complaint(capsys, "--model", "x/y", "--reward-weights", "recall")
+    assert "--task-seed -1: must be at least 0" in complaint(capsys, "--model", "x/y", "--task-seed", "-1")
+    assert "--empty-share 1.5: must be at most 1.0" in complaint(capsys, "--model", "x/y", "--empty-share", "1.5")
 
 
 def test_an_unknown_model(capsys, tmp_path):
@@ -148,6 +151,33 @@ def test_a_sampler_that_is_not_installed(capsys, model_folder, tmp_path, monkeyp
     monkeypatch.setattr("grpo.sampler_choice.importlib.util.find_spec", lambda name: None)
     line = complaint(capsys, *short(model_folder), "--sampler", "vllm", "--out", str(tmp_path / "run"))
     assert "--sampler vllm: vLLM is not installed" in line
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("raised", "expected"),
+    [
+        (SamplerError("the engine did not start; its log: vllm.log"), "the engine did not start"),
+        (torch.OutOfMemoryError("CUDA out of memory.\nMore lines."), "out of GPU memory"),
+        (PermissionError(13, "Permission denied", "vllm.log"), "Permission denied: 'vllm.log'"),
+    ],
+)
+def test_an_engine_that_does_not_start(capsys, model_folder, tmp_path, monkeypatch, raised, expected):
+    def refuse(*arguments, **keywords):
+        raise raised
+
+    monkeypatch.setattr("grpo.trainer.choose_sampler", refuse)
+    assert expected in complaint(capsys, *short(model_folder), "--out", str(tmp_path / "run"))
+
+
+def test_a_tracker_that_cannot_be_started(capsys, model_folder, tmp_path, monkeypatch):
+    def refuse(self, *arguments, **keywords):
+        raise RuntimeError("no key was given,\nlog in first")
+
+    monkeypatch.setattr("grpo.processes.importlib.util.find_spec", lambda name: True)
+    monkeypatch.setattr("grpo.processes.Accelerator.init_trackers", refuse)
+    line = complaint(capsys, *short(model_folder), "--log-with", "tensorboard", "--out", str(tmp_path / "run"))
+    assert "--log-with tensorboard: cannot be started (no key was given, log in first)" in line
 
 
 def test_a_tracker_that_is_not_installed(capsys, model_folder, tmp_path, monkeypatch):
