@@ -33,11 +33,12 @@ $(VENV)/.vllm: $(VENV)/.test
 train: $(VENV)/.base
 	$(PY) train.py --steps $(STEPS) $(ARGS)
 
+# One process a core, one thread each: two busy PyTorch processes on the same cores slow each other down many times over.
 test: $(VENV)/.test
-	$(PY) -m pytest $(ARGS)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n auto --dist loadfile $(ARGS)
 
 test-vllm: $(VENV)/.vllm
-	$(PY) -m pytest -m vllm $(ARGS)
+	OMP_NUM_THREADS=1 $(PY) -m pytest -m vllm $(ARGS)
 
 lint: $(VENV)/.test
 	$(PY) -m ruff check .

@@ -57,6 +57,7 @@ def load_model(
     Raises ModelError where the name leads nowhere or the files are damaged.
     """
     source = model_path(name)
+    bars = transformers_logging.is_progress_bar_enabled()
     transformers_logging.disable_progress_bar()
     try:
         if not Path(source).is_dir() and not isinstance(try_to_load_from_cache(source, "config.json"), str):
@@ -69,7 +70,8 @@ def load_model(
         # What from_pretrained raises for a missing repository, no network, or a damaged file differs by version.
         raise ModelError(_load_failure(name, source, error)) from error
     finally:
-        transformers_logging.enable_progress_bar()
+        if bars:
+            transformers_logging.enable_progress_bar()
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     without_dropout(model)
