@@ -34,7 +34,7 @@ def kl_per_token(logprobs: Tensor, ref_logprobs: Tensor, estimator: Estimator = 
     goes to logprobs only.
     estimator: "k1", "k2" or "k3", see above. k2 and k3 are never negative.
 
-    d is clamped to +-20, so that no estimate overflows; TRL does not clamp, verl clamps d to +-20 and k3 to +-10.
+    d is clamped to +-20, so that no estimate overflows; TRL 1.16 does not clamp.
     Raises ValueError for an unknown estimator or shapes that differ (they are never broadcast).
     """
     if logprobs.shape != ref_logprobs.shape:
