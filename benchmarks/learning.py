@@ -64,7 +64,7 @@ def table(runs: list[dict[str, Any]]) -> str:
     """Markdown: the sealed reward and its parts before and after, over the seeds: mean (least, most)."""
     first, last = [run["evals"][0] for run in runs], [run["evals"][-1] for run in runs]
     rows = [
-        f"| {len(runs)} seeds | before | after {last[0]['step']} steps | change |",
+        f"| seeds: {len(runs)} | before | after {last[0]['step']} steps | change |",
         "|---|---|---|---|",
     ]
     names = ["reward", *[name for name in last[0]["parts"] if all(name in line["parts"] for line in first)]]
@@ -103,7 +103,7 @@ def draw(runs: list[dict[str, Any]], picture: Path) -> None:
     steps = [line["step"] for line in runs[0]["evals"]]
     sealed = [statistics.mean(run["evals"][i]["reward"] for run in runs) for i in range(len(steps))]
     axes.plot(steps, sealed, color="#b04a1a", linewidth=2.5, marker="o", label="held-out types, never trained on")
-    axes.plot([], [], color="#8aa9d6", label=f"training, mean of {WINDOW} steps, each of {len(runs)} seeds")
+    axes.plot([], [], color="#8aa9d6", label=f"training, mean of {WINDOW} steps (seeds: {len(runs)})")
     axes.set(xlabel="step", ylabel="reward", ylim=(0, 1), title=f"{runs[0]['model']}: 4 prompts x 8 completions a step")
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
