@@ -158,8 +158,7 @@ def sample(
     before = recorded(folder)
     done = {(record["mode"], record["type"], record["document"]) for record in before}
     with ProbeProgress(len(settings.modes) * sum(map(len, cut)), settings.k) as progress:
-        for record in before:
-            progress.seen(record, fresh=False)
+        progress.seen(before, fresh=False)
         for mode in settings.modes:
             left = [
                 number
@@ -172,8 +171,7 @@ def sample(
                 for number in left:
                     records = _sample_batch(cut[number], number, mode, settings, task, tokenizer, sampler)
                     folder.append(DOCUMENTS, *records)
-                    for record in records:
-                        progress.seen(record)
+                    progress.seen(records)
 
 
 def write_run(folder: RunFolder, settings: ProbeSettings, why: Mapping[str, str]) -> dict[str, Any]:

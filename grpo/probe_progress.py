@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tqdm import tqdm
@@ -45,20 +45,21 @@ class ProbeProgress:
             tqdm.write(line)
             sys.stdout.flush()
 
-    def seen(self, record: Mapping[str, Any], *, fresh: bool = True) -> None:
-        """Counts one document of the record. fresh: it was sampled just now, not in an earlier session."""
-        if record["mode"] != self.mode:
-            self.mode, self.groups = record["mode"], []
-        rewards = record["rewards"]
-        self.groups.append((mean(rewards), 1 - mean(record["gates"]), effective_at_k(rewards, self.k)))
-        self.at += self.k
+    def seen(self, records: Sequence[Mapping[str, Any]], *, fresh: bool = True) -> None:
+        """Counts documents of the record. fresh: a batch that was sampled just now, not in an earlier session."""
+        for record in records:
+            if record["mode"] != self.mode:
+                self.mode, self.groups = record["mode"], []
+            rewards = record["rewards"]
+            self.groups.append((mean(rewards), 1 - mean(record["gates"]), effective_at_k(rewards, self.k)))
+        self.at += self.k * len(records)
         if not fresh:
             # What an earlier session did is no measure of this one's speed.
             self.started_at = self.bar.initial = self.bar.n = self.at
             return
-        self.fresh_tokens += sum(record["tokens"])
+        self.fresh_tokens += sum(sum(record["tokens"]) for record in records)
         self.bar.set_description_str(self._numbers(), refresh=False)
-        self.bar.update(self.k)
+        self.bar.update(self.k * len(records))
         now = time.perf_counter()
         if not self.terminal and (self.at == self.total or now - self.last_line > SECONDS_BETWEEN_LINES):
             self.last_line = now
