@@ -159,4 +159,8 @@ def panes_of(metadata: Mapping[str, Any], completion: str) -> list[Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        # While the libraries are still being imported there is nothing to keep.
+        sys.exit(130)
