@@ -280,11 +280,12 @@ def judge(run: Path | None, curve: Sequence[Any], measured: Sequence[dict[str, A
     if run is None:
         return [], []
     steps = list(whole_lines(run / METRICS))
-    # What was measured here, on more prompts, goes before the run's own evaluations.
-    sealed = {one["step"]: {"step": one["step"], **one["held_out"]} for one in measured if one["held_out"]}
-    for line in whole_lines(run / EVALS):
-        sealed.setdefault(line["step"], line)
-    evals = [sealed[step] for step in sorted(step for step in sealed if step is not None)]
+    # Never both: the run's own evaluations may be of other prompts and at another temperature.
+    evals = [
+        {"step": one["step"], **one["held_out"]} for one in measured if one["held_out"] and one["step"] is not None
+    ]
+    if not evals:
+        evals = list(whole_lines(run / EVALS))
     gaps = [
         f"step {gap.step}: precision {gap.own:.3f} by the reward, {gap.outside:.3f} outside"
         for gap in precision_gaps(evals, steps, curve)

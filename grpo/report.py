@@ -51,6 +51,7 @@ def write_report(run: str | Path) -> Path:
         charts=_charts(steps, evals, outside_name, outside),
         eval_columns=columns,
         evals=rows,
+        how=f"sampled (temperature {config.eval_temperature})" if config.eval_temperature else "greedy",
         gaps=precision_gaps(evals, steps, outside),
         rollouts=bool(rollouts["steps"]),
         rollouts_note=rollouts_note,
