@@ -161,8 +161,10 @@ def start_engine(
 
 
 def log_to(file: Path) -> None:
-    """vLLM's loggers write to this file and nowhere else."""
+    """vLLM's loggers write to this file and nowhere else, also where somebody (TRL does) imported vLLM before us."""
     logger = logging.getLogger("vllm")
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
     for handler in list(logger.handlers):
         logger.removeHandler(handler)
         handler.close()
