@@ -169,6 +169,15 @@ def test_the_documents_that_got_worse_most_come_first():
     assert [item["place"] for item in page_values(prompts, columns, limit=2)["items"]] == [1, 2]
 
 
+def test_a_string_said_twice_is_not_called_absent_from_the_document():
+    (prompt,) = PiiTask().eval_prompts("held_out", 1)
+    name = prompt.metadata["gold"][0][0]
+    answer = render([person(name), person(name), person("Nowhere Man")] * 3)
+    (item,) = page_values([("held-out", prompt)], [Column("x", [answer], [Score(0.1)])])["items"]
+    absent = {fault["predicted"].text for fault in item["views"][0]["faults"] if fault["absent"]}
+    assert absent == {"Nowhere Man"}
+
+
 # The whole script.
 
 
