@@ -327,7 +327,7 @@ def main(argv: list[str] | None = None) -> None:
         bar.set_postfix({name: f"{sum(row[name] for row in recent) / len(recent):.3f}" for name in Losses._fields})
         if (step + 1) % settings.save_every == 0 or step + 1 == total:
             save(model, tokenizer, settings.out)
-            record = {**{k: str(v) if isinstance(v, Path) else v for k, v in vars(settings).items()}}
+            record = {name: value for name, value in vars(settings).items() if name != "out"}
             record |= {"seconds": round(time.monotonic() - started), "log": log[:: max(1, len(log) // 200)]}
             (settings.out / "warmstart.json").write_text(json.dumps(record, indent=1) + "\n")
     print(f"saved to {settings.out}")
