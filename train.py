@@ -113,6 +113,8 @@ def start(
 def chosen_by_probe(settings: PiiSettings) -> PiiSettings:
     """Fills in the types that --probe calls trainable, once: config.json then says what the run trains on."""
     if not settings.probe:
+        if settings.probe_rule != "uniform":
+            raise SettingsError(f"--probe-rule {settings.probe_rule} says how to use a probe; give one with --probe")
         return settings
     if settings.train_types:
         raise SettingsError("--probe and --train-types both say what to train on; give one of them")

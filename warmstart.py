@@ -3,13 +3,14 @@
     python warmstart.py                          the whole of it, into models/pii-tiny-new
     python warmstart.py --steps 50 --out DIR     a short try
 
-Copying is the hard part for so small a model: on documents alone it was still absent after 500 steps. Two things bring
-it within 200 steps. The two heads of layer 0 are set by hand, before training, to look one and two tokens back (half of
-what an induction head needs, Olsson et al. 2022, arXiv 2209.11895; two tokens, because ten digits make too few pairs).
-And training starts with drills: random tokens, then the same again from a random place, so that each token of the
-second half can be told from the first. Documents then teach what to copy. There, a second head that is thrown away
-afterwards reads from half-way up where each mention of the gold starts and what it is: an answer gives one hint per
-mention about where to look, this gives one per token of the document.
+Copying is the hard part for so small a model: on documents alone, 500 steps of 16 left the answers' loss at 2.3 nats a
+token. Two things bring copying early. The two heads of layer 0 are set by hand, before training, to look one and two
+tokens back (half of what an induction head needs, Olsson et al. 2022, arXiv 2209.11895; two tokens, because ten digits
+make too few pairs). And training starts with drills: random tokens, then the same again from a random place, so that
+each token of the second half can be told from the first. After 200 drills 0.95 of their tokens were right (0.05 without
+the heads); of drills with 12 different tokens 0.82 (0.53 with one head). Documents then teach what to copy: first with
+thorough answers, because careless ones hardly taught where mentions start. Meanwhile a second head that is thrown away
+afterwards reads from half-way up where each mention of the gold starts and what it is; that it helps was not shown.
 
 Only the trained document types are used, never the held-out ones or the external set. The result is a Qwen2
 architecture with a tokenizer of its own. Digits are single tokens, and a space is a token of its own, so that a word is
@@ -54,7 +55,7 @@ CHAT_TEMPLATE = (
 # and punctuation marks one by one.
 PIECES = r'\{"text":"|","type":"|","entity_id":|\},|\}\]|[A-Z]+(?:_[A-Z]+)+|[\p{L}\p{M}]+|\p{N}|\s|[^\s\p{L}\p{M}\p{N}]'
 EMPTY_SHARE = 0.1
-LONGEST = 480  # tokens of prompt and answer; longer examples (one in five) take a third of the time, and are left out
+LONGEST = 480  # tokens of prompt and answer; longer examples, 30 % that hold 45 % of all tokens, are left out
 # What the second head tells apart: outside, inside, and the start of a mention of each type.
 OUTSIDE, INSIDE, STARTS = 0, 1, {name: 2 + index for index, name in enumerate(ENTITY_TYPES)}
 

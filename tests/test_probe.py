@@ -387,3 +387,10 @@ def test_train_records_what_the_probe_chose(tmp_path: Path, tiny_folder: Path) -
     assert (recorded["probe"], recorded["probe_rule"]) == (file, "spread")
     lines = (out / "rollouts.jsonl").read_text().splitlines()
     assert {json.loads(line)["prompt"]["type"] for line in lines} <= {TRAINED[0], TRAINED[1]}
+
+
+def test_a_rule_for_a_probe_that_was_not_given_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train.main(["--model", "pii-tiny", "--probe-rule", "spread", "--out", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr().err
+    assert "--probe-rule spread" in said and "--probe" in said
+    assert not (tmp_path / "run").exists()
