@@ -7,6 +7,7 @@ takes part in the same calls as the others, so nobody waits for it. With one pro
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
 import importlib.util
 from typing import Any, TypeVar
@@ -44,6 +45,26 @@ def sum_gradients(model: torch.nn.Module) -> None:
             dist.all_reduce(parameter.grad)
 
 
+def leave() -> None:
+    """Ends the process group; called as the interpreter exits, before it is taken down.
+
+    A worker thread of gloo that frees a tensor while the interpreter is half gone aborts the process ("terminate called
+    without an active exception"), so the group must end before. With NCCL that waits for the other processes, which a
+    process that failed must not do: the group then ends with it.
+    """
+    if several() and (dist.get_backend() == "gloo" or not _failed):
+        dist.destroy_process_group()
+
+
+def failed() -> None:
+    """Says that this process ends before its work is done, so that its end waits for no other; see leave()."""
+    global _failed
+    _failed = True
+
+
+_failed = False
+
+
 def accelerator(config: Config) -> Accelerator:
     """Device, compute type, processes and tracker. Raises SettingsError where the tracker cannot be had."""
     if config.log_with != "none" and importlib.util.find_spec(config.log_with) is None:
@@ -58,6 +79,9 @@ def accelerator(config: Config) -> Accelerator:
         log_with=None if config.log_with == "none" else config.log_with,
         project_dir=config.out,
     )
+    # Once, however many trainers a process makes.
+    atexit.unregister(leave)
+    atexit.register(leave)
     if config.log_with != "none":
         settings = {name: value for name, value in dataclasses.asdict(config).items() if value is not None}
         try:

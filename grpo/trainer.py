@@ -169,7 +169,11 @@ class Trainer:
                 if self.steps_done == self.config.steps:
                     self.evaluate_if_due(progress)
             except Exception as error:
+                processes.failed()
                 raise self.rescued(error) from error
+            except KeyboardInterrupt:
+                processes.failed()
+                raise
             finally:
                 # Not accelerator.end_training(): it ends torch.distributed too, which an engine in this process uses.
                 for tracker in self.accelerator.trackers:
